@@ -1,0 +1,1 @@
+"""What a program means: names -> symbols -> facts -> units. Standard library only."""

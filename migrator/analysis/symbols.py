@@ -1,0 +1,110 @@
+"""Canonical TF1 names: one `Symbol` for every spelling of the same thing."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Optional
+
+# Hooks that `tf.estimator` exported a second time; the canonical name is that of `tf.train`.
+_ESTIMATOR_HOOKS = frozenset(
+  """CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook
+  LoggingTensorHook LoggingTensorHook NanLossDuringTrainingError NanTensorHook ProfilerHook
+  SecondOrStepTimer SessionRunArgs SessionRunContext SessionRunHook SessionRunValues
+  StepCounterHook StopAtStepHook SummarySaverHook""".split()
+)
+
+# Private modules under which public names are commonly imported: module -> public prefix.
+_PRIVATE_MODULES = {
+  "tensorflow.python.training.session_run_hook": "tf.train",
+  "tensorflow.python.training.basic_session_run_hooks": "tf.train",
+  "tensorflow.python.training.saver": "tf.train",
+  "tensorflow.python.training.monitored_session": "tf.train",
+  "tensorflow.python.training.checkpoint_utils": "tf.train",
+  "tensorflow.python.training.training": "tf.train",
+  "tensorflow.python.estimator.run_config": "tf.estimator",
+  "tensorflow.python.estimator.estimator": "tf.estimator",
+  "tensorflow.python.estimator.model_fn": "tf.estimator",
+  "tensorflow.python.estimator.training": "tf.estimator",
+  "tensorflow.python.estimator.canned.dnn": "tf.estimator",
+  "tensorflow.python.estimator.canned.linear": "tf.estimator",
+  "tensorflow.python.estimator.inputs.numpy_io": "tf.estimator.inputs",
+  "tensorflow.python.estimator.inputs.pandas_io": "tf.estimator.inputs",
+  "tensorflow.python.estimator.inputs": "tf.estimator.inputs",
+  "tensorflow.python.estimator.export.export": "tf.estimator.export",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Symbol:
+  """A TensorFlow name behind any alias.
+
+  Attributes:
+    path: canonical dotted name, for example "tf.estimator.RunConfig".
+    api: "v1" when it was reached through `compat.v1`, "v2" through `compat.v2`, "" for plain
+      `tf`, `tensorflow_estimator` or a private path.
+    private: whether it was reached through a module path that is not public.
+  """
+
+  path: str
+  api: str = ""
+  private: bool = False
+
+  def attribute(self, name: str) -> Symbol:
+    """The symbol of `self.name`."""
+    return canonical(_spelled(self) + "." + name, self.private)
+
+
+def _spelled(symbol: Symbol) -> str:
+  """A dotted name that `canonical` turns back into the symbol."""
+  prefix = {"v1": "tensorflow.compat.v1", "v2": "tensorflow.compat.v2", "": "tensorflow"}
+  if symbol.path == "tf":
+    return prefix[symbol.api]
+  if symbol.path.startswith("tf."):
+    return prefix[symbol.api] + symbol.path[2:]
+  return symbol.path
+
+
+def canonical(dotted: str, private: bool = False) -> Symbol:
+  """Returns the symbol of an absolute dotted import name.
+
+  Args:
+    dotted: for example "tensorflow.compat.v1.estimator.RunConfig".
+    private: whether a part of the name was already found to be private.
+  """
+  head, _, rest = dotted.partition(".")
+  if head == "tensorflow_estimator":
+    # tensorflow_estimator.estimator and tensorflow_estimator.compat.v1.estimator are public.
+    if rest == "python" or rest.startswith("python."):
+      tail = rest.rpartition(".estimator.")[2]
+      return _private("tensorflow.python.estimator." + tail)
+    return canonical("tensorflow" + ("." + rest if rest else ""), private)
+  if head == "keras":
+    return canonical("tensorflow.keras" + ("." + rest if rest else ""), private)
+  if head != "tensorflow":
+    return Symbol(dotted)
+  parts = rest.split(".") if rest else []
+  api = ""
+  while len(parts) >= 2 and parts[0] == "compat" and parts[1] in ("v1", "v2"):
+    api, parts = parts[1], parts[2:]
+  if parts and parts[0] == "_api":  # tensorflow._api.v1 and v2 hold the public modules.
+    api, parts, private = (parts[1] if len(parts) > 1 else ""), parts[2:], True
+  if parts and parts[0] in ("python", "core", "contrib") and parts[0] != "contrib":
+    return _private("tensorflow." + ".".join(parts))
+  if len(parts) == 2 and parts[0] == "estimator" and parts[1] in _ESTIMATOR_HOOKS:
+    parts[0] = "train"
+  return Symbol(".".join(["tf", *parts]), api, private)
+
+
+def _private(dotted: str) -> Symbol:
+  module, _, name = dotted.rpartition(".")
+  public = _PRIVATE_MODULES.get(module)
+  if public and name:
+    return Symbol(public + "." + name, "", private=True)
+  return Symbol(dotted, "", private=True)
+
+
+def is_tensorflow(symbol: Optional[Symbol]) -> bool:
+  """Whether a symbol belongs to TensorFlow (also to its private modules)."""
+  return symbol is not None and (
+    symbol.path == "tf" or symbol.path.startswith(("tf.", "tensorflow."))
+  )
