@@ -1,0 +1,1 @@
+"""Rules over what a program means -> findings. Needs neither TensorFlow nor libcst."""

@@ -1,0 +1,56 @@
+"""A finding: one rule at one place."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Optional
+
+from migrator.analysis.module import Span
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+  """One rule at one place.
+
+  Attributes:
+    code: the rule, for example "EM101".
+    name: the rule's name, for example "run-config".
+    message: one sentence with the values of this place.
+    path: the file as the user named it.
+    span: the place, 1-based lines and 0-based columns; within the cell, for a notebook.
+    fix: "safe", "review" or "manual": what a rewrite of this place needs from a person.
+    cell: 1-based number of the notebook cell, counting all cells; None for a .py file.
+  """
+
+  code: str
+  name: str
+  message: str
+  path: str
+  span: Span
+  fix: str
+  cell: Optional[int] = None
+
+  def __str__(self) -> str:
+    cell = f"cell {self.cell}:" if self.cell is not None else ""
+    place = f"{self.path}:{cell}{self.span.line}:{self.span.column + 1}"
+    return f"{place}: {self.code} {self.message}"
+
+  def sort_key(self) -> tuple:
+    """Orders findings by file, place and code."""
+    span = self.span
+    return (self.path, self.cell or 0, span.line, span.column, self.code, self.message)
+
+  def to_json(self) -> dict[str, Any]:
+    """Returns plain values; lines and columns are 1-based, the end column is exclusive."""
+    return {
+      "code": self.code,
+      "name": self.name,
+      "message": self.message,
+      "path": self.path,
+      "cell": self.cell,
+      "line": self.span.line,
+      "column": self.span.column + 1,
+      "end_line": self.span.end_line,
+      "end_column": self.span.end_column + 1,
+      "fix": self.fix,
+    }
