@@ -1,0 +1,298 @@
+"""The Estimator's checkpoint policy as one Keras callback."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterator, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from migrator.runtime import evaluation, named, policy, state, summaries
+from migrator.runtime.errors import CheckpointError
+from migrator.runtime.load import load_tf1_checkpoint
+from migrator.runtime.manager import CheckpointManager
+from migrator.runtime.policy import UNSET, Number
+
+
+class BackupAndRestore(tf.keras.callbacks.Callback):
+  """Saves, keeps and restores checkpoints of a Keras model as its Estimator did.
+
+  It must come first in the callbacks of `fit`: the Estimator saved a step before its hooks saw it. A
+  checkpoint is written when training starts (also when it is resumed), every N steps or seconds after
+  the last one, and when it ends; not when it fails. New checkpoints go to `<model_dir>/tf2`; those of the
+  Estimator are read as long as there are none, and never touched.
+
+  It resets the model's metrics at the beginning of each batch, so that `logs["loss"]` is the loss of the
+  step itself, as the Estimator's hooks saw it. A NaN loss ends the training with the Estimator's error
+  after the other callbacks of that step. The input begins at its first element on resume, as the
+  Estimator's did.
+  """
+
+  def __init__(
+    self,
+    model: Any,
+    model_dir: str,
+    *,
+    variable_scope: str = "",
+    flavour: Optional[str] = None,
+    save_checkpoints_steps: Any = UNSET,
+    save_checkpoints_secs: Any = UNSET,
+    keep_checkpoint_max: Optional[int] = 5,
+    keep_checkpoint_every_n_hours: Optional[Number] = 10000,
+    save_summary_steps: Optional[int] = 100,
+    log_step_count_steps: Optional[int] = 100,
+  ):
+    """Makes the callback, and restores the newest checkpoint of `model_dir` at once.
+
+    Args:
+      model: a built and compiled Keras model that gives logits.
+      model_dir: the Estimator's model directory; may be absent or empty.
+      variable_scope: what the old variable names begin with, e.g. "dnn".
+      flavour: "v1" or "v2", which Estimator it was; by default what the loss shows: a sum is v1.
+      save_checkpoints_steps: as in RunConfig.
+      save_checkpoints_secs: as in RunConfig; 600 if neither is given; both None save nothing.
+      keep_checkpoint_max: as in RunConfig.
+      keep_checkpoint_every_n_hours: as in RunConfig.
+      save_summary_steps: as in RunConfig.
+      log_step_count_steps: as in RunConfig.
+
+    Raises:
+      ValueError: for arguments that RunConfig refuses, or a model that is not built or compiled.
+      TypeError: if the optimizer is not known.
+      CheckpointError: if there is a checkpoint that cannot be restored as a whole.
+      NotImplementedError: if TF_CONFIG describes several tasks.
+    """
+    super().__init__()
+    policy.check_single_task()
+    if getattr(model, "optimizer", None) is None:
+      raise ValueError(f"The model {model.name} must be compiled before BackupAndRestore is made.")
+    self._of = model
+    self._model_dir = os.fspath(model_dir)
+    self._checkpoint = named.named_checkpoint(
+      model, model.optimizer, scope=variable_scope, flavour=flavour
+    )
+    self._step = self._checkpoint.by_name[named.STEP]
+    self._manager = CheckpointManager(
+      self._checkpoint,
+      os.path.join(self._model_dir, state.NEW_DIRECTORY),
+      step_counter=self._step,
+      save_checkpoints_steps=save_checkpoints_steps,
+      save_checkpoints_secs=save_checkpoints_secs,
+      keep_checkpoint_max=keep_checkpoint_max,
+      keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
+    )
+    self._summaries = summaries.SummarySaver(
+      self._model_dir,
+      self._step,
+      save_summary_steps=save_summary_steps,
+      log_step_count_steps=log_step_count_steps,
+    )
+    # Without checkpoints every session of an Estimator began with the initial weights.
+    self._initial = (
+      None if self._manager.enabled else [(v, v.numpy()) for v in self._checkpoint.by_name.values()]
+    )
+    self._held: Optional[str] = None
+    self._failed = False
+    self.restore()
+
+  @property
+  def model_dir(self) -> str:
+    """The Estimator's model directory."""
+    return self._model_dir
+
+  @property
+  def global_step(self) -> int:
+    """The number of steps that the weights have been trained."""
+    return int(self._step.numpy())
+
+  @property
+  def checkpoint(self) -> named.NamedCheckpoint:
+    """What is saved."""
+    return self._checkpoint
+
+  @property
+  def latest_checkpoint(self) -> Optional[str]:
+    """The checkpoint that `restore` takes, None if there is none."""
+    return self._manager.latest_checkpoint or state.newest(self._model_dir)
+
+  def restore(self) -> Optional[str]:
+    """Restores the newest checkpoint: of the sub-directory `tf2`, else the Estimator's.
+
+    Returns:
+      The path of the checkpoint; None if there is none, and the weights are the initial ones.
+
+    Raises:
+      CheckpointError: if it cannot be restored as a whole; the model is unchanged then.
+    """
+    path = self._manager.latest_checkpoint
+    if path is not None:
+      self._checkpoint.restore(path)
+    else:
+      path = state.newest(self._model_dir)
+      if path is not None:
+        load_tf1_checkpoint(self._checkpoint, path)
+      else:
+        self._restore_initial()
+    self._held = path
+    self._failed = False
+    return path
+
+  def _restore_initial(self) -> None:
+    """Goes back to the initial weights, if there are any to go back to."""
+    if self._initial is not None:
+      for variable, value in self._initial:
+        variable.assign(value)
+    elif self._failed or self.global_step:
+      raise CheckpointError(
+        f"There is no checkpoint in {self._model_dir} any more, and the model has been trained: make "
+        "the model again to start afresh."
+      )
+
+  def _restore_if_changed(self) -> Optional[str]:
+    """Restores the newest checkpoint unless the model holds it already; returns its path."""
+    path = self.latest_checkpoint
+    if self._failed or path != self._held or (path is None and self.global_step):
+      return self.restore()
+    return path
+
+  def remaining_steps(
+    self, max_steps: Optional[int] = None, steps: Optional[int] = None
+  ) -> int:
+    """Returns how many steps are left to train, for `dataset.take`.
+
+    Args:
+      max_steps: train until the global step is this one.
+      steps: train this many steps.
+
+    Returns:
+      The number of steps, 0 if there is nothing to do; -1 (all) if neither argument is given.
+
+    Raises:
+      ValueError: with the Estimator's message, for both arguments or one that is not positive.
+    """
+    policy.check_steps(steps, max_steps)
+    self._restore_if_changed()
+    if steps is not None:
+      return steps
+    if max_steps is None:
+      return -1
+    if self.global_step >= max_steps:
+      tf.get_logger().info("Skipping training since max_steps has already saved.")
+      return 0
+    return max_steps - self.global_step
+
+  def on_train_begin(self, logs: Optional[dict] = None) -> None:
+    """Restores the newest checkpoint if need be, and saves the first one of the session."""
+    self._check_fit()
+    self._restore_if_changed()
+    self._failed = True  # Until the end is reached.
+    self._nan = False
+    self._first_iteration = self._iterations() - self.global_step
+    self._manager.begin_session()
+    self._save(check_interval=True)
+    self._summaries.on_train_begin(logs)
+
+  def _check_fit(self) -> None:
+    """Raises if `fit` cannot be followed step by step."""
+    if self.model is not self._of:
+      raise ValueError(f"BackupAndRestore was made for another model than {self.model.name}.")
+    steps = getattr(self.model, "_steps_per_execution", None)
+    steps = getattr(self.model, "steps_per_execution", 1) if steps is None else steps
+    if int(steps) != 1:
+      raise ValueError("BackupAndRestore needs steps_per_execution=1.")
+
+  def _iterations(self) -> int:
+    return int(self._checkpoint.by_name[named.ITERATIONS].numpy())
+
+  def on_train_batch_begin(self, batch: int, logs: Optional[dict] = None) -> None:
+    """Makes `logs["loss"]` the loss of this step."""
+    self._raise_if_nan()
+    self.model.reset_metrics()
+
+  def on_train_batch_end(self, batch: int, logs: Optional[dict] = None) -> None:
+    """Counts the step, saves if it is time."""
+    self._step.assign_add(1)
+    self._save(check_interval=True)
+    self._summaries.on_train_batch_end(batch, logs)
+    self._nan = bool(np.isnan((logs or {}).get("loss", 0.0)))
+
+  def on_epoch_end(self, epoch: int, logs: Optional[dict] = None) -> None:
+    """Corrects the optimizer's count: Keras counts one too many when the input ends."""
+    self._raise_if_nan()
+    iterations = self.global_step + self._first_iteration
+    if self._iterations() != iterations:
+      self._checkpoint.by_name[named.ITERATIONS].assign(iterations)
+
+  def on_train_end(self, logs: Optional[dict] = None) -> None:
+    """Saves the last step."""
+    self._raise_if_nan()
+    self._save(check_interval=False)
+    self._summaries.on_train_end(logs)
+    self._failed = False
+
+  def _raise_if_nan(self) -> None:
+    """Raises the Estimator's error, once the other callbacks of the step have run."""
+    if self._nan:
+      tf.get_logger().error("Model diverged with loss = NaN.")
+      raise tf.compat.v1.train.NanLossDuringTrainingError
+
+  def _save(self, check_interval: bool) -> None:
+    """Saves if it is time."""
+    path = self._manager.save(check_interval=check_interval)
+    if path is not None:
+      self._held = path
+      summaries.log_checkpoint(self._model_dir, path, self.global_step)
+
+  def evaluate(
+    self, dataset: tf.data.Dataset, steps: Optional[int] = None, name: Optional[str] = None
+  ) -> dict:
+    """Evaluates the newest checkpoint; see `runtime.evaluate`.
+
+    In an empty directory it evaluates the initial weights, with a warning.
+
+    Args:
+      dataset: batches of (features, labels).
+      steps: how many batches to take; None takes all.
+      name: of the evaluation; its events go to `<model_dir>/eval_<name>`.
+
+    Returns:
+      `accuracy`, `average_loss`, `loss` (float32) and `global_step` (int64).
+    """
+    path = self._restored_for("evaluate")
+    return evaluation.evaluate(
+      self._of,
+      self._of.loss,
+      dataset,
+      global_step=self.global_step,
+      model_dir=self._model_dir,
+      steps=steps,
+      name=name,
+      checkpoint_path=path,
+    )
+
+  def predict(
+    self,
+    dataset: tf.data.Dataset,
+    predict_keys: Any = None,
+    yield_single_examples: bool = True,
+  ) -> Iterator[dict]:
+    """Yields the predictions of the newest checkpoint; see `runtime.predict`."""
+    self._restored_for("predict")
+    yield from evaluation.predict(
+      self._of,
+      dataset,
+      predict_keys=predict_keys,
+      yield_single_examples=yield_single_examples,
+    )
+
+  def _restored_for(self, what: str) -> Optional[str]:
+    """Restores the newest checkpoint if need be, warns if there is none; returns its path."""
+    path = self._restore_if_changed()
+    if path is None:
+      tf.get_logger().warning(
+        "Could not find trained model in model_dir: %s, running initialization to %s.",
+        self._model_dir,
+        what,
+      )
+    return path

@@ -1,0 +1,199 @@
+"""Evaluates and predicts as a canned classifier did: the same keys, values and types."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterator, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from migrator.runtime.summaries import write_results
+
+
+def evaluate(
+  model: Any,
+  loss_fn: Any,
+  dataset: tf.data.Dataset,
+  *,
+  global_step: Any,
+  model_dir: Optional[str] = None,
+  steps: Optional[int] = None,
+  name: Optional[str] = None,
+  checkpoint_path: Optional[str] = None,
+) -> dict:
+  """Evaluates a classifier on a dataset.
+
+  Args:
+    model: a Keras model that gives logits, float32, shape [batch, classes].
+    loss_fn: a `tf.keras.losses.Loss` with the reduction with which it is trained.
+    dataset: batches of (features, labels); labels are integers of shape [batch] or [batch, 1].
+    global_step: the step, for the result and the event file.
+    model_dir: writes an event file to its sub-directory `eval` or `eval_<name>`; None writes none.
+    steps: how many batches to take; None takes all.
+    name: of the evaluation, if there are several on different data.
+    checkpoint_path: which checkpoint is evaluated, for the event file.
+
+  Returns:
+    `accuracy` and `average_loss` over all examples, `loss`, the mean over the batches of each batch's
+    loss (all three float32), and `global_step` (int64).
+
+  Raises:
+    ValueError: if steps is not positive, or the dataset has no labels.
+  """
+  if steps is not None and steps <= 0:
+    raise ValueError(f"Must specify steps > 0, given: {steps}")
+  adapt = InputAdapter(model)
+
+  @tf.function(reduce_retracing=True)
+  def measure(features, labels):
+    logits = model(adapt(features), training=False)
+    labels = tf.reshape(labels, [-1])
+    per_example = tf.reshape(loss_fn.call(labels, logits), [-1])
+    hits = tf.equal(tf.cast(labels, tf.int64), tf.argmax(logits, -1))
+    return loss_fn(labels, logits), tf.reduce_sum(per_example), hits
+
+  batches = 0
+  # The Estimator's metrics were sums in float32.
+  examples, correct, loss, average = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+  for element in dataset if steps is None else dataset.take(steps):
+    features, labels = _pair(element)
+    batch_loss, batch_sum, hits = measure(features, labels)
+    hits = hits.numpy()
+    batches += 1
+    examples += np.float32(hits.size)
+    correct += np.float32(hits.sum())
+    loss += batch_loss.numpy()
+    average += batch_sum.numpy()
+  step = np.int64(int(global_step))
+  results = {
+    "accuracy": _ratio(correct, examples),
+    "average_loss": _ratio(average, examples),
+    "loss": _ratio(loss, np.float32(batches)),
+    "global_step": step,
+  }
+  if model_dir is not None:
+    directory = os.path.join(model_dir, f"eval_{name}" if name else "eval")
+    write_results(directory, results, int(step), checkpoint_path)
+  return results
+
+
+def predict(
+  model: Any,
+  dataset: tf.data.Dataset,
+  *,
+  predict_keys: Any = None,
+  yield_single_examples: bool = True,
+) -> Iterator[dict]:
+  """Yields the predictions of a classifier.
+
+  Args:
+    model: a Keras model that gives logits, float32, shape [batch, classes].
+    dataset: batches of features, or of (features, labels), whose labels are ignored.
+    predict_keys: which keys to yield; all by default.
+    yield_single_examples: whether to yield a dict per example, or one per batch.
+
+  Yields:
+    Per example: `logits` and `probabilities`, float32 [classes]; `class_ids`, int64 [1]; `classes`,
+    bytes [1]; `all_class_ids`, int32 [classes]; `all_classes`, bytes [classes].
+
+  Raises:
+    ValueError: if there is none of `predict_keys`.
+  """
+  adapt = InputAdapter(model)
+
+  @tf.function(reduce_retracing=True)
+  def run(features):
+    logits = model(adapt(features), training=False)
+    return logits, tf.nn.softmax(logits), tf.argmax(logits, -1)
+
+  for element in dataset:
+    features = element[0] if isinstance(element, tuple) else element
+    logits, probabilities, ids = (tensor.numpy() for tensor in run(features))
+    predictions = _chosen(_predictions(logits, probabilities, ids), predict_keys)
+    if not yield_single_examples:
+      yield predictions
+      continue
+    for i in range(len(logits)):
+      yield {key: value[i] for key, value in predictions.items()}
+
+
+def _predictions(logits: np.ndarray, probabilities: np.ndarray, ids: np.ndarray) -> dict:
+  """Returns all predictions of a batch."""
+  rows, classes = logits.shape
+  every = np.arange(classes, dtype=np.int32)
+  names = np.array([str(i).encode() for i in every], dtype=object)
+  return {
+    "logits": logits,
+    "probabilities": probabilities,
+    "class_ids": ids[:, np.newaxis],
+    "classes": names[ids][:, np.newaxis],
+    "all_class_ids": np.tile(every, (rows, 1)),
+    "all_classes": np.tile(names, (rows, 1)),
+  }
+
+
+def _chosen(predictions: dict, keys: Any) -> dict:
+  """Returns the predictions of the wanted keys."""
+  if not keys:
+    return predictions
+  chosen = {key: value for key, value in predictions.items() if key in keys}
+  if not chosen:
+    raise ValueError(
+      f"Expected to run at least one output from {predictions.keys()}, provided {keys}."
+    )
+  return chosen
+
+
+class InputAdapter:
+  """Makes what an input function yields into what a functional model takes.
+
+  An Estimator ignored features that no column used, gave a rank 1 feature a second axis, and converted
+  numbers to float32.
+  """
+
+  def __init__(self, model: Any):
+    inputs = getattr(model, "input", None)
+    self._names = list(inputs) if isinstance(inputs, dict) else None
+    flat = inputs if isinstance(inputs, dict) else dict(enumerate(tf.nest.flatten(inputs)))
+    self._specs = {name: (tf.as_dtype(t.dtype), len(t.shape)) for name, t in flat.items()}
+
+  def __call__(self, features: Any) -> Any:
+    """Returns the inputs of the model.
+
+    Raises:
+      ValueError: if a feature of the model is missing.
+    """
+    if self._names is None:
+      if isinstance(features, dict):
+        features = list(features.values())
+      flat = [self._fit(i, value) for i, value in enumerate(tf.nest.flatten(features))]
+      return flat[0] if len(flat) == 1 else flat
+    missing = [name for name in self._names if name not in features]
+    if missing:
+      raise ValueError(
+        f"The dataset lacks the feature {missing[0]!r} of the model; it has {sorted(features)}."
+      )
+    return {name: self._fit(name, features[name]) for name in self._names}
+
+  def _fit(self, name: Any, value: Any) -> tf.Tensor:
+    """Returns one feature with the data type and rank of its input."""
+    dtype, rank = self._specs[name]
+    value = tf.convert_to_tensor(value)
+    if value.dtype != dtype:
+      value = tf.cast(value, dtype)
+    if value.shape.rank is not None and value.shape.rank == rank - 1:
+      value = tf.expand_dims(value, -1)
+    return value
+
+
+def _pair(element: Any) -> tuple:
+  """Returns the features and labels of a dataset element."""
+  if not isinstance(element, tuple) or len(element) != 2:
+    raise ValueError("evaluate needs a dataset of (features, labels).")
+  return element
+
+
+def _ratio(total: np.float32, count: np.float32) -> np.float32:
+  """Returns total / count, 0 for an empty dataset."""
+  return np.float32(total / count) if count else np.float32(0)

@@ -1,0 +1,176 @@
+"""Writes and deletes checkpoints exactly when the Estimator's saver did."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Callable, Optional
+
+import tensorflow as tf
+
+from migrator.runtime import state
+from migrator.runtime.policy import UNSET, Number, Timer, make_policy
+
+
+class CheckpointManager:
+  """Manages the checkpoints of a directory by RunConfig's rules.
+
+  It has the methods of `tf.train.CheckpointManager`, and differs in three points: it can save by time;
+  it deletes at most one checkpoint for each one that it writes, so that a lowered
+  `keep_checkpoint_max` takes effect gradually; and `keep_checkpoint_every_n_hours` counts from the
+  start of the session. With both cadences None or 0 nothing is ever saved.
+  """
+
+  def __init__(
+    self,
+    checkpoint: tf.train.Checkpoint,
+    directory: str,
+    *,
+    step_counter: tf.Variable,
+    save_checkpoints_steps: Any = UNSET,
+    save_checkpoints_secs: Any = UNSET,
+    keep_checkpoint_max: Optional[int] = 5,
+    keep_checkpoint_every_n_hours: Optional[Number] = 10000,
+    checkpoint_name: str = "model.ckpt",
+    init_fn: Optional[Callable[[], Any]] = None,
+  ):
+    """Makes a manager.
+
+    Args:
+      checkpoint: what to save and restore.
+      directory: where to; it must not be the model directory of an Estimator.
+      step_counter: the global step, int64, shape [].
+      save_checkpoints_steps: as in RunConfig.
+      save_checkpoints_secs: as in RunConfig; 600 if neither is given.
+      keep_checkpoint_max: as in RunConfig.
+      keep_checkpoint_every_n_hours: as in RunConfig.
+      checkpoint_name: what the files begin with.
+      init_fn: called by `restore_or_initialize` if there is nothing to restore.
+
+    Raises:
+      ValueError: with RunConfig's message, for arguments that it refuses.
+    """
+    self._checkpoint = checkpoint
+    self._directory = os.fspath(directory)
+    self._step_counter = step_counter
+    self._policy = make_policy(
+      save_checkpoints_steps,
+      save_checkpoints_secs,
+      keep_checkpoint_max,
+      keep_checkpoint_every_n_hours,
+    )
+    self._name = checkpoint_name
+    self._init_fn = init_fn
+    self.begin_session()
+
+  @property
+  def checkpoint(self) -> tf.train.Checkpoint:
+    """What is saved."""
+    return self._checkpoint
+
+  @property
+  def directory(self) -> str:
+    """Where it is saved."""
+    return self._directory
+
+  @property
+  def enabled(self) -> bool:
+    """Whether the policy saves anything at all."""
+    return self._policy.enabled
+
+  @property
+  def latest_checkpoint(self) -> Optional[str]:
+    """The newest checkpoint, by the state file; None if there is none."""
+    return state.newest(self._directory)
+
+  @property
+  def checkpoints(self) -> list[str]:
+    """The checkpoints in the state file, oldest first."""
+    return state.recorded(self._directory)
+
+  @property
+  def last_saved_step(self) -> Optional[int]:
+    """The step of the last save of this session, None before the first."""
+    return self._timer.last_step
+
+  def begin_session(self) -> None:
+    """Begins a session: forgets when it saved last, and takes over the checkpoints of the state file."""
+    self._timer = Timer(self._policy.save_checkpoints_steps, self._policy.save_checkpoints_secs)
+    # The saver of each session takes the time of a file for the time of its save.
+    self._kept = [(p, tf.io.gfile.stat(p + ".index").mtime_nsec / 1e9) for p in self.checkpoints]
+    hours = self._policy.keep_checkpoint_every_n_hours
+    self._next_kept_time = time.time() + hours * 3600 if hours else float("inf")
+
+  def restore_or_initialize(self) -> Optional[str]:
+    """Restores the newest checkpoint, else calls `init_fn`; begins a session.
+
+    Returns:
+      The path of the restored checkpoint, or None.
+    """
+    newest = self.latest_checkpoint
+    if newest is not None:
+      self._checkpoint.restore(newest)
+    elif self._init_fn is not None:
+      self._init_fn()
+    self.begin_session()
+    return newest
+
+  def save(
+    self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
+  ) -> Optional[str]:
+    """Saves, if it is time.
+
+    Args:
+      checkpoint_number: the step, for the name; by default the step counter.
+      check_interval: whether to save only when the cadence says so (always, the first time in a
+        session). Otherwise it saves unless this step has been saved in this session.
+      options: as in `tf.train.Checkpoint.write`.
+
+    Returns:
+      The path of the new checkpoint; None if nothing was saved.
+    """
+    step = int(self._step_counter if checkpoint_number is None else checkpoint_number)
+    if not self.enabled:
+      return None
+    if not (self._timer.due(step) if check_interval else self._timer.last_step != step):
+      return None
+    self._timer.mark(step)
+    path = os.path.join(self._directory, f"{self._name}-{step}")
+    tf.get_logger().info("Saving checkpoints for %d into %s.", step, path)
+    self._checkpoint.write(path, options=options)
+    surplus = self._record(path)
+    self._write_state(path)
+    if surplus is not None:
+      self._delete(*surplus)
+    return path
+
+  def _record(self, path: str) -> Optional[tuple[str, float]]:
+    """Adds a checkpoint to the kept ones; returns the oldest if they are too many."""
+    limit = self._policy.keep_checkpoint_max
+    if not limit:
+      self._kept = []
+      return None
+    self._kept = [entry for entry in self._kept if entry[0] != path]
+    self._kept.append((path, time.time()))
+    return self._kept.pop(0) if len(self._kept) > limit else None
+
+  def _delete(self, prefix: str, saved: float) -> None:
+    """Deletes a checkpoint, unless it is the one to be kept of these hours."""
+    if saved > self._next_kept_time:
+      self._next_kept_time += self._policy.keep_checkpoint_every_n_hours * 3600
+      return
+    for path in tf.io.gfile.glob([prefix + ".index", prefix + ".data-?????-of-?????"]):
+      tf.io.gfile.remove(path)
+
+  def _write_state(self, newest: str) -> None:
+    """Writes the state file, at once or not at all."""
+    kept = self._kept or [(newest, time.time())]
+    lines = [f'model_checkpoint_path: "{os.path.basename(newest)}"']
+    lines += [f'all_model_checkpoint_paths: "{os.path.basename(path)}"' for path, _ in kept]
+    # tf.train.CheckpointManager needs the times if it takes the directory over.
+    lines += [f"all_model_checkpoint_timestamps: {saved!r}" for _, saved in kept]
+    path = os.path.join(self._directory, "checkpoint")
+    temporary = path + ".tmp"
+    with tf.io.gfile.GFile(temporary, "w") as file:
+      file.write("\n".join(lines) + "\n")
+    tf.io.gfile.rename(temporary, path, overwrite=True)

@@ -1,0 +1,334 @@
+"""A `tf.train.Checkpoint` whose names on disk do not depend on the version of Keras.
+
+Object checkpoints of a model and an optimizer are laid out differently by Keras 2 and by Keras 3, and
+each reads the other's wrongly without an error. Here every variable is tracked by its own stable name:
+`<scope>/<layer>/<attribute>` for weights, `<weight>/<TF1 slot>` for slots, `global_step`, `iterations`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import Any, Iterable, Optional
+
+import tensorflow as tf
+
+from migrator.runtime import state
+from migrator.runtime.errors import CheckpointError
+from migrator.runtime.slots import OptimizerState, inner
+
+STAMP = "migrator_format"
+STEP = "global_step"
+ITERATIONS = "iterations"
+LEARNING_RATE = "learning_rate"
+_FORMAT = 1
+_VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
+# How tf.train.Checkpoint writes "/" and "." within a name.
+_ESCAPED = re.compile(r"\.([S.])")
+_OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+# What tf.train.Checkpoint and an iterator write besides.
+_COUNTER = "save_counter"
+_ITERATOR = "iterator"
+
+
+def weight_names(model: Any, scope: str = "") -> dict[str, Any]:
+  """Returns the weights of a built model by stable name.
+
+  Args:
+    model: a built Keras model with unique layer names.
+    scope: what the names begin with, e.g. "dnn".
+
+  Returns:
+    `<scope>/<layer>/<attribute>` -> the Keras weight. Not the state of random number generators.
+
+  Raises:
+    ValueError: if the model is not built, or two weights have the same name.
+  """
+  if not model.built:
+    raise ValueError(
+      f"The model {model.name} has no weights yet: give it an Input layer, or call it once on a batch."
+    )
+  names: dict[str, Any] = {}
+  _collect(model, scope, names)
+  return names
+
+
+def _collect(layer: Any, prefix: str, names: dict[str, Any]) -> None:
+  """Adds the weights of a layer or model to `names`."""
+  remaining = {id(w): w for w in layer.weights}
+  for sublayer in getattr(layer, "layers", ()):
+    _collect(sublayer, f"{prefix}/{sublayer.name}" if prefix else sublayer.name, names)
+    for weight in sublayer.weights:
+      remaining.pop(id(weight), None)
+  for attribute, value in vars(layer).items():
+    if id(value) in remaining:
+      name = f"{prefix}/{attribute.lstrip('_')}" if prefix else attribute.lstrip("_")
+      if name in names:
+        raise ValueError(f"Two weights of the model are called {name}: give the layers unique names.")
+      names[name] = remaining.pop(id(value))
+  if remaining:
+    raise ValueError(
+      f"{len(remaining)} weights of {layer.name} are no attributes of a layer of the model's "
+      "`layers`: a checkpoint has no stable name for them."
+    )
+
+
+def named_checkpoint(
+  model: Any, optimizer: Any, *, scope: str = "", flavour: Optional[str] = None
+) -> NamedCheckpoint:
+  """Returns a checkpoint of the weights, the optimizer and an own global step, by stable names.
+
+  Args:
+    model: a built Keras model.
+    optimizer: a Keras optimizer that is known to the runtime; it is built here if it is not.
+    scope: what the names of the weights begin with: the scope of the old program, e.g. "dnn".
+    flavour: "v1" or "v2", the flavour of the Estimator that the program used before. By default
+      what the compiled loss shows (a sum is v1, a mean is v2), else "v1".
+
+  Raises:
+    ValueError: if the model is not built, or for an unknown flavour.
+    TypeError: if the optimizer is not known.
+  """
+  return NamedCheckpoint(model, optimizer, scope, _flavour(model, flavour))
+
+
+def _flavour(model: Any, flavour: Optional[str]) -> str:
+  """Returns the flavour, checked, or found from the reduction of the compiled loss."""
+  if flavour is None:
+    reduction = getattr(getattr(model, "loss", None), "reduction", "sum")
+    return "v1" if reduction == "sum" else "v2"
+  if flavour not in ("v1", "v2"):
+    raise ValueError(f'flavour must be "v1" or "v2", given: {flavour!r}')
+  return flavour
+
+
+class NamedCheckpoint(tf.train.Checkpoint):
+  """A checkpoint by stable names. Made by `named_checkpoint`.
+
+  `restore` checks the whole file first and loads all of it or nothing; there is no status to assert.
+
+  Attributes:
+    by_name: name -> `tf.Variable`; includes "global_step" (int64, shape []), which the training loop
+      has to count up.
+    optimizer_state: the optimizer, seen through its checkpoint names.
+    flavour: "v1" or "v2".
+  """
+
+  def __init__(self, model: Any, optimizer: Any, scope: str, flavour: str):
+    optimizer_state = OptimizerState(optimizer, model.trainable_variables)
+    weights = weight_names(model, scope)
+    trainable = {id(v) for v in model.trainable_variables}
+    by_name = {name: inner(weight) for name, weight in weights.items()}
+    slots = {}
+    for name, weight in weights.items():
+      if id(weight) in trainable:
+        for slot in optimizer_state.kind.slots:
+          slots[f"{name}/{slot.suffix}"] = optimizer_state.slot(slot, weight)
+    by_name.update(slots)
+    by_name[STEP] = tf.Variable(0, dtype=tf.int64, trainable=False, name=STEP)
+    by_name[ITERATIONS] = optimizer_state.iterations
+    if flavour == "v2" and optimizer_state.learning_rate is not None:
+      # The v2 Estimators keep the learning rate in the checkpoint, and it wins over the program's.
+      by_name[LEARNING_RATE] = optimizer_state.learning_rate
+    stamp = {"format": _FORMAT, "flavour": flavour, "optimizer": optimizer_state.kind.name}
+    stamp_variable = tf.Variable(json.dumps(stamp), trainable=False, name=STAMP)
+    super().__init__(**by_name, **{STAMP: stamp_variable})
+    # Made on demand by TensorFlow, and then expected in every file.
+    _ = self.save_counter
+    # Attributes of a Checkpoint are saved with it, unless they are put past its __setattr__.
+    own = vars(self)
+    own["by_name"] = by_name
+    own["optimizer_state"] = optimizer_state
+    own["flavour"] = flavour
+    own["weights"] = tuple(weights)
+    own["trainable"] = tuple(n for n, w in weights.items() if id(w) in trainable)
+
+  def track_iterator(self, iterator: Any) -> None:
+    """Keeps the position of a `tf.data` iterator in the checkpoint from now on.
+
+    To be called before `restore`, so that the position is restored as well.
+    """
+    setattr(self, _ITERATOR, iterator)
+
+  def restore(self, save_path: Optional[str], options: Any = None) -> Any:
+    """Restores a checkpoint written by a `NamedCheckpoint`, wholly or not at all.
+
+    Args:
+      save_path: a checkpoint prefix, or None to do nothing.
+      options: as in `tf.train.Checkpoint.restore`.
+
+    Returns:
+      The load status, which has been asserted already.
+
+    Raises:
+      CheckpointError: if it is damaged, not of this kind, of another model, optimizer or flavour, or
+        if the directory above holds a TF1 checkpoint of a later step.
+    """
+    if save_path is None:
+      return super().restore(save_path, options=options)
+    save_path = os.fspath(save_path)
+    check_not_overtaken(save_path)
+    rate = number(self.optimizer_state.learning_rate)
+    keys = self._checked(save_path)
+    lost_position = hasattr(self, _ITERATOR) and not any(k.startswith(_ITERATOR + "/") for k in keys)
+    if lost_position:
+      tf.get_logger().warning(
+        "%s has no data position: the input begins at its first element.", save_path
+      )
+    try:
+      status = super().restore(save_path, options=options)
+    except tf.errors.OpError as e:
+      raise CheckpointError(f"{save_path} cannot be read, it is damaged: {e.message}") from e
+    if not lost_position:
+      status.assert_existing_objects_matched()
+    status.expect_partial()
+    report_learning_rate(save_path, rate, self.optimizer_state.learning_rate)
+    return status
+
+  def _checked(self, prefix: str) -> Iterable[str]:
+    """Raises unless the whole of the checkpoint fits; returns its keys."""
+    index = state.check_intact(prefix)
+    reader = tf.train.load_checkpoint(prefix)
+    found = {
+      _decoded(key): tuple(entry.shape)
+      for key, entry in index.entries.items()
+      if key.endswith(_VALUE)
+    }
+    if STAMP not in found:
+      kind = "an object checkpoint of another program" if _OBJECT_GRAPH in index.entries else (
+        "a name-based (TF1) checkpoint, which load_tf1_checkpoint reads"
+      )
+      raise CheckpointError(
+        f"{prefix} was not written by migrator.runtime: it is {kind}. Object checkpoints of Keras "
+        "models depend on the version of Keras and are not read. Use another directory."
+      )
+    stamp = json.loads(reader.get_tensor(STAMP + _VALUE))
+    if stamp["format"] > _FORMAT:
+      raise CheckpointError(f"{prefix} was written by a newer version of migrator.runtime.")
+    if stamp["flavour"] != self.flavour:
+      raise CheckpointError(flavour_message(prefix, stamp["flavour"], self.flavour))
+    expected = {name: tuple(v.shape) for name, v in self.by_name.items()}
+    expected[STAMP] = ()
+    found.pop(_COUNTER, None)
+    if LEARNING_RATE not in expected:
+      found.pop(LEARNING_RATE, None)
+    compare(
+      prefix,
+      expected,
+      found,
+      optimizers=(stamp["optimizer"], self.optimizer_state.kind.name),
+    )
+    return index.entries
+
+
+def _decoded(key: str) -> str:
+  """Returns the attribute name of a key of an object checkpoint."""
+  return _ESCAPED.sub(lambda m: "/" if m.group(1) == "S" else ".", key[: -len(_VALUE)])
+
+
+def number(variable: Optional[tf.Variable]) -> Optional[float]:
+  """Returns the value of a scalar variable, None for None."""
+  return None if variable is None else float(variable.numpy())
+
+
+def report_learning_rate(
+  prefix: str, before: Optional[float], variable: Optional[tf.Variable]
+) -> None:
+  """Warns if the checkpoint has brought another learning rate than the program's."""
+  after = number(variable)
+  if before != after:
+    tf.get_logger().warning(
+      "The learning rate %g of %s replaces the program's %g, as the Estimator did.",
+      after,
+      prefix,
+      before,
+    )
+
+
+def check_not_overtaken(prefix: str) -> None:
+  """Raises if `prefix` lies in `<model_dir>/tf2` and the model_dir holds a later TF1 checkpoint.
+
+  Raises:
+    CheckpointError: naming both.
+  """
+  directory = os.path.dirname(os.path.abspath(prefix))
+  if os.path.basename(directory) != state.NEW_DIRECTORY:
+    return
+  model_dir = os.path.dirname(directory)
+  if "://" in prefix:
+    model_dir = os.path.dirname(os.path.dirname(prefix))
+  old = state.newest(model_dir)
+  if old is None:
+    return
+  old_step, step = state.step_of(old), state.step_of(prefix)
+  if old_step > step:
+    raise CheckpointError(
+      f"{old} (step {old_step}) is later than the newest checkpoint of the migrated program, {prefix} "
+      f"(step {step}): the old program was run again in between. To go on from {old}, move "
+      f"{os.path.dirname(prefix)} away; to go on from {prefix}, move the old checkpoints away."
+    )
+
+
+def flavour_message(prefix: str, found: str, wanted: str) -> str:
+  """Returns the message about a checkpoint of the other flavour."""
+  losses = {"v1": "the sum over the batch", "v2": "the mean over the batch"}
+  return (
+    f"{prefix} was written by a {found} Estimator, whose loss is {losses[found]}; this program was "
+    f"migrated from a {wanted} one, whose loss is {losses[wanted]}. Migrate it with "
+    f"--source-version {found[1:]}, or use another model_dir."
+  )
+
+
+def compare(
+  prefix: str,
+  expected: dict[str, tuple],
+  found: dict[str, tuple],
+  optimizers: tuple[str, str],
+) -> None:
+  """Raises one error that lists every difference between the program's and the file's variables.
+
+  Args:
+    prefix: the checkpoint.
+    expected: name -> shape of the program's variables.
+    found: name -> shape of the checkpoint's variables.
+    optimizers: the names of the checkpoint's and of the program's optimizer.
+
+  Raises:
+    CheckpointError: if there is any difference.
+  """
+  mismatched = [n for n in sorted(expected) if n in found and found[n] != expected[n]]
+  missing = [n for n in sorted(expected) if n not in found]
+  unused = [n for n in sorted(found) if n not in expected]
+  if not (mismatched or missing or unused):
+    return
+  raise CheckpointError(
+    difference_message(prefix, expected, found, mismatched, missing, unused, optimizers)
+  )
+
+
+def difference_message(
+  prefix: str,
+  expected: dict[str, tuple],
+  found: dict[str, tuple],
+  mismatched: list,
+  missing: list,
+  unused: list,
+  optimizers: tuple[str, str],
+) -> str:
+  """Returns the message of `compare`."""
+  lines = [f"{prefix} does not fit the model; nothing has been loaded."]
+  if optimizers[0] != optimizers[1]:
+    lines.append(f"It was written with {optimizers[0]}, the program uses {optimizers[1]}.")
+  for name in mismatched:
+    lines.append(f"  {name}: {list(found[name])} in the checkpoint, {list(expected[name])} in the model")
+  for name in missing:
+    lines.append(f"  {name}: not in the checkpoint, {list(expected[name])} in the model")
+  for name in unused:
+    lines.append(f"  {name}: {list(found[name])} in the checkpoint, not in the model")
+  lines.append(
+    "Ways out: train in another model_dir; or restore the sizes and the optimizer with which the "
+    "checkpoint was written; or start in another model_dir and assign the layers that match by hand "
+    "(tf.train.load_checkpoint(...).get_tensor(name)), as a warm start."
+  )
+  return "\n".join(lines)

@@ -1,0 +1,198 @@
+"""Finds the newest checkpoint of a directory, and says what is wrong when there is none to use.
+
+A directory that holds checkpoints is never taken for a fresh start: a moved directory, a missing state
+file or a damaged file ends in one clear error that names the way out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Optional
+
+import tensorflow as tf
+
+from migrator.runtime import bundle
+from migrator.runtime.errors import CheckpointError
+
+STATE_FILES = ("checkpoint", "checkpoint.txt")
+NEW_DIRECTORY = "tf2"
+"""The sub-directory of a model directory that takes the new checkpoints."""
+
+_DATA_SUFFIX = re.compile(r"\.data-\d{5}-of-\d{5}$")
+_STEP_SUFFIX = re.compile(r"-(\d+)$")
+
+
+def exists(prefix: str) -> bool:
+  """Returns whether there is a checkpoint `prefix`."""
+  return tf.io.gfile.exists(prefix + ".index")
+
+
+def resolve(path: str) -> Optional[str]:
+  """Returns the checkpoint prefix that `path` means.
+
+  Args:
+    path: a prefix (`.../model.ckpt-10`), its `.index` or one of its `.data` files, a model directory,
+      or the `checkpoint` file in it.
+
+  Returns:
+    The prefix, or None for a directory that is absent or holds no checkpoint.
+
+  Raises:
+    CheckpointError: if the directory holds checkpoints but no usable state, or if there is no
+      checkpoint of that prefix.
+  """
+  path = os.fspath(path)
+  if tf.io.gfile.isdir(path):
+    return newest(path)
+  if os.path.basename(path) in STATE_FILES and tf.io.gfile.exists(path):
+    return newest(os.path.dirname(path) or ".")
+  prefix = _DATA_SUFFIX.sub("", path)
+  if prefix.endswith(".index"):
+    prefix = prefix[: -len(".index")]
+  if exists(prefix):
+    return prefix
+  directory = os.path.dirname(prefix) or "."
+  others = all_prefixes(directory) if tf.io.gfile.isdir(directory) else []
+  if prefix == path and not others and not _STEP_SUFFIX.search(prefix):
+    return None  # A model directory that does not exist yet.
+  found = ", ".join(os.path.basename(p) for p in others) or "none"
+  raise CheckpointError(
+    f"There is no checkpoint {prefix}: {prefix}.index does not exist. "
+    f"Checkpoints in {directory}: {found}."
+  )
+
+
+def newest(directory: str) -> Optional[str]:
+  """Returns the prefix that the state file of `directory` calls the newest.
+
+  Returns:
+    The prefix, or None if there is no checkpoint in the directory.
+
+  Raises:
+    CheckpointError: if there are checkpoints, but the state file is missing, unreadable or names one
+      that does not exist.
+  """
+  state_file = next(
+    (name for name in STATE_FILES if tf.io.gfile.exists(os.path.join(directory, name))), None
+  )
+  if state_file is None:
+    others = all_prefixes(directory)
+    if not others:
+      return None
+    raise CheckpointError(
+      f"{directory} holds checkpoints but no state file `checkpoint` that says which one is the "
+      f"newest. This is not a fresh start. {_ways_out(directory, others)}"
+    )
+  state_path = os.path.join(directory, state_file)
+  state = tf.train.get_checkpoint_state(directory, state_file)
+  if state is None or not state.model_checkpoint_path:
+    others = all_prefixes(directory)
+    if not others:
+      return None
+    raise CheckpointError(f"{state_path} cannot be read. {_ways_out(directory, others)}")
+  return _located(state.model_checkpoint_path, directory, state_path)
+
+
+def _located(prefix: str, directory: str, state_path: str) -> str:
+  """Returns `prefix`, or its namesake in `directory` when the directory was moved or copied."""
+  local = os.path.join(directory, os.path.basename(prefix))
+  outside = os.path.abspath(os.path.dirname(prefix)) != os.path.abspath(directory)
+  if outside and "://" not in prefix and exists(local):
+    tf.get_logger().warning(
+      "%s names %s, outside of the directory, which was moved or copied; using %s.",
+      state_path,
+      prefix,
+      local,
+    )
+    return local
+  if exists(prefix):
+    return prefix
+  raise CheckpointError(
+    f"{state_path} calls {prefix} the newest checkpoint, but it does not exist. "
+    f"{_ways_out(directory, all_prefixes(directory))}"
+  )
+
+
+def _ways_out(directory: str, prefixes: list[str]) -> str:
+  """Returns the sentence that tells how to go on with one of `prefixes`."""
+  if not prefixes:
+    return f"There is no other checkpoint in {directory}: use another directory to start afresh."
+  name = os.path.basename(prefixes[0])
+  return (
+    f"To go on from the highest step, write a file {os.path.join(directory, 'checkpoint')} with the "
+    f'line model_checkpoint_path: "{name}"; to start afresh, use another directory.'
+  )
+
+
+def recorded(directory: str) -> list[str]:
+  """Returns the prefixes listed in the state file, oldest first; only those that exist."""
+  state = tf.train.get_checkpoint_state(directory)
+  if state is None:
+    return []
+  local = (os.path.join(directory, os.path.basename(p)) for p in state.all_model_checkpoint_paths)
+  return [prefix for prefix in local if exists(prefix)]
+
+
+def all_prefixes(directory: str) -> list[str]:
+  """Returns every checkpoint prefix in `directory`, highest step first."""
+  paths = tf.io.gfile.glob(os.path.join(directory, "*.index"))
+  return sorted((p[: -len(".index")] for p in paths), key=_name_step, reverse=True)
+
+
+def _name_step(prefix: str) -> int:
+  """Returns the step at the end of the name, or -1."""
+  match = _STEP_SUFFIX.search(prefix)
+  return int(match.group(1)) if match else -1
+
+
+def step_of(prefix: str) -> int:
+  """Returns the global step of a checkpoint, of either kind; the number in its name if it has none."""
+  reader = tf.train.load_checkpoint(prefix)
+  for key in ("global_step", "global_step/.ATTRIBUTES/VARIABLE_VALUE"):
+    if reader.has_tensor(key):
+      return int(reader.get_tensor(key))
+  return max(_name_step(prefix), 0)
+
+
+def check_intact(prefix: str) -> bundle.Index:
+  """Returns the index of the checkpoint, after having compared the sizes of its files.
+
+  Raises:
+    CheckpointError: in one line: the file, the size that it must have, the size that it has, and the
+      next older intact checkpoint.
+  """
+  index, fault = _examine(prefix)
+  if index is not None:
+    return index
+  directory = os.path.dirname(prefix) or "."
+  step = _name_step(prefix)
+  older = (
+    p for p in all_prefixes(directory) if p != prefix and (step < 0 or _name_step(p) < step)
+  )
+  intact = next((p for p in older if _examine(p)[0] is not None), None)
+  if intact is None:
+    advice = "There is no older intact checkpoint."
+  else:
+    advice = (
+      f"The next older intact checkpoint is {intact}: to go on from it, make it the "
+      f"model_checkpoint_path in {os.path.join(directory, 'checkpoint')}."
+    )
+  raise CheckpointError(f"{fault} The checkpoint is damaged. {advice}")
+
+
+def _examine(prefix: str) -> tuple[Optional[bundle.Index], str]:
+  """Returns the index, or None and the sentence that says which file is damaged."""
+  try:
+    index = bundle.read_index(prefix)
+  except bundle.DamagedIndexError as e:
+    return None, f"{prefix}.index {e}."
+  for shard in range(index.num_shards):
+    path = bundle.shard_path(prefix, shard, index.num_shards)
+    expected = index.data_sizes.get(shard, 0)
+    if not tf.io.gfile.exists(path):
+      return None, f"{path} does not exist, it should have {expected} bytes."
+    size = tf.io.gfile.stat(path).length
+    if size < expected:
+      return None, f"{path} should have {expected} bytes, it has {size}."
+  return index, ""
