@@ -1,0 +1,260 @@
+"""Compares what the two programs did; pure functions over their outcomes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Optional, Sequence
+
+from migrator.verify.session import Outcome, Side
+
+EXACT = 1e-6
+STOCK = 1e-5
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+  """One migrated run in one check.
+
+  Attributes:
+    text: What was found.
+    equal: Whether it is what the legacy program did; None: it cannot be compared.
+  """
+
+  text: str
+  equal: Optional[bool]
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+  """One row of the report: a property, the legacy program's, and each migrated run's."""
+
+  name: str
+  legacy: str
+  cells: list[Cell]
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+  """The result of a comparison.
+
+  Attributes:
+    labels: One per migrated run, e.g. "TF 2.21.0".
+    checks: In the order in which they are shown.
+    notes: What could not be compared, and why.
+  """
+
+  legacy_label: str
+  labels: list[str]
+  checks: list[Check]
+  notes: list[str]
+
+  @property
+  def equal(self) -> bool:
+    return all(cell.equal is not False for check in self.checks for cell in check.cells)
+
+
+def compare(
+  legacy: Side,
+  again: Optional[Outcome],
+  sides: Sequence[Side],
+  tolerance: float = STOCK,
+  steps: Optional[int] = None,
+) -> Report:
+  """Compares all runs.
+
+  Args:
+    legacy: The legacy program's runs.
+    again: Its second run from its own first checkpoint; None: it saves no checkpoint.
+    sides: The migrated program's runs.
+    tolerance: Of losses, evaluations and predictions, relative.
+    steps: Compare the losses of so many steps only; None: of all.
+  """
+  checks = [
+    _values("saved steps", legacy.fresh.run.saved_steps, [s.fresh.run.saved_steps for s in sides]),
+    _values("steps on disk", legacy.fresh.on_disk, [s.fresh.on_disk for s in sides]),
+    _values("steps in the state file", legacy.fresh.listed, [s.fresh.listed for s in sides]),
+  ]
+  notes = []
+  for step in legacy.kills:
+    pairs = [side.kills[step] for side in sides]
+    checks += _kill_checks(step, legacy.kills[step], pairs, notes)
+  deterministic = False
+  if again is None:
+    notes.append("The legacy program saves no checkpoint: no common start, losses not compared.")
+  else:
+    difference = loss_difference(legacy.fresh.run.losses, again.run.losses)
+    deterministic = difference is not None and difference <= tolerance / 2
+    if not deterministic:
+      notes.append(
+        "Two runs of the legacy program from the same checkpoint have different losses (shuffled "
+        "data or dropout?): losses, evaluations and predictions cannot be compared. If the program "
+        "has a switch for it, give it after --."
+      )
+    started = [side.started for side in sides]
+    checks.append(_losses(legacy.fresh, [o for o in started if o], tolerance, steps, deterministic))
+    unchanged = [Cell(", ".join(o.changed) or "unchanged", not o.changed) for o in started if o]
+    checks.append(Check("files of the old directory", "", unchanged))
+  if again is not None:
+    checks += _results(legacy.fresh, [s.started for s in sides if s.started], tolerance, deterministic)
+  return Report(
+    _label(legacy), [_label(side) for side in sides], checks, notes
+  )
+
+
+def _label(side: Side) -> str:
+  return f"TF {side.version}"
+
+
+def _values(name: str, legacy: Any, migrated: Sequence[Any]) -> Check:
+  """A check for equality."""
+  cells = [Cell("same" if v == legacy else show(v), v == legacy) for v in migrated]
+  return Check(name, show(legacy), cells)
+
+
+def show(value: Any) -> str:
+  """Returns a short text; long lists of steps lose their middle."""
+  if not isinstance(value, list):
+    return str(value)
+  if not value:
+    return "none"
+  texts = [str(item) for item in value]
+  if len(texts) > 12:
+    texts = [*texts[:5], "...", *texts[-5:]]
+  return " ".join(texts)
+
+
+def _kill_checks(step, legacy, pairs, notes):
+  killed, restarted = legacy
+  if killed is None:
+    notes.append(f"The legacy program never completed step {step}: nothing was killed there.")
+    return []
+  checks = []
+  for name, before in (("steps on disk", True), ("resumes at", False), ("saves then", False)):
+    find = {
+      "steps on disk": lambda o: o.on_disk,
+      "resumes at": lambda o: o.run.resumed_at,
+      "saves then": lambda o: o.run.saved_steps,
+    }[name]
+    cells = []
+    expected = find(killed if before else restarted)
+    for pair in pairs:
+      if pair[0] is None:
+        cells.append(Cell(f"never completed step {step}", False))
+      else:
+        found = find(pair[0] if before else pair[1])
+        cells.append(Cell("same" if found == expected else show(found), found == expected))
+    checks.append(Check(f"killed after step {step}: {name}", show(expected), cells))
+  return checks
+
+
+def _losses(legacy, outcomes, tolerance, steps, deterministic):
+  reference = legacy.run.losses[:steps]
+  cells = []
+  for outcome in outcomes:
+    difference = loss_difference(reference, outcome.run.losses[:steps])
+    if difference is None:
+      text = f"other steps: {show([step for step, _ in outcome.run.losses])}"
+      cells.append(Cell(text, False))
+    else:
+      text = f"max difference {difference:.1e}"
+      cells.append(Cell(text, difference <= tolerance if deterministic else None))
+  return Check(f"losses from the same checkpoint, {len(reference)} steps", f"+- {tolerance:g}", cells)
+
+
+def relative_difference(first: float, second: float, scale: Optional[float] = None) -> float:
+  """Returns |first - second| / scale; two NaNs are equal.
+
+  Args:
+    first: A number.
+    second: Another.
+    scale: Default: the greater of the magnitudes.
+  """
+  if math.isnan(first) or math.isnan(second) or math.isinf(first) or math.isinf(second):
+    same = first == second or (math.isnan(first) and math.isnan(second))
+    return 0.0 if same else math.inf
+  if first == second:
+    return 0.0
+  return abs(first - second) / (scale or max(abs(first), abs(second)))
+
+
+def loss_difference(
+  first: Sequence[tuple[int, float]], second: Sequence[tuple[int, float]]
+) -> Optional[float]:
+  """Returns the greatest relative difference; None if the steps are not the same."""
+  if [step for step, _ in first] != [step for step, _ in second]:
+    return None
+  return max((relative_difference(a, b) for (_, a), (_, b) in zip(first, second)), default=0.0)
+
+
+def _results(legacy, outcomes, tolerance, deterministic):
+  """Checks of what evaluate() and predict() gave."""
+  checks = []
+  for name in ("evaluations", "predictions"):
+    expected = getattr(legacy.run, name)
+    found = [getattr(outcome.run, name) for outcome in outcomes]
+    if not expected and not any(found):
+      continue
+    rows = "calls" if name == "evaluations" else "rows"
+    cells = []
+    for rows_found in found:
+      fault = result_fault(expected, rows_found, tolerance, deterministic)
+      cells.append(Cell(fault or ("same" if deterministic else "same keys and types"), not fault))
+    checks.append(Check(name, f"{len(expected)} {rows}", cells))
+  return checks
+
+
+def result_fault(
+  expected: Sequence[dict[str, Any]],
+  found: Sequence[dict[str, Any]],
+  tolerance: float,
+  values: bool = True,
+) -> str:
+  """Returns the first difference between two lists of {key: [dtype, value]}; "" if there is none.
+
+  Args:
+    expected: The legacy program's.
+    found: The migrated program's.
+    tolerance: Of floating point values, relative to the largest of the array.
+    values: Whether to compare values, or keys and types only.
+  """
+  if len(expected) != len(found):
+    return f"{len(found)} instead of {len(expected)}"
+  for number, (left, right) in enumerate(zip(expected, found), 1):
+    if set(left) != set(right):
+      missing, more = sorted(set(left) - set(right)), sorted(set(right) - set(left))
+      return f"{number}: keys missing {missing}, more {more}"
+    for key, (dtype, value) in left.items():
+      other_dtype, other = right[key]
+      if dtype != other_dtype:
+        return f"{number}: {key} is {other_dtype}, not {dtype}"
+      if values and not _same_value(value, other, tolerance):
+        return f"{number}: {key} is {_short(other)}, not {_short(value)}"
+  return ""
+
+
+def _flat(value: Any) -> list[Any]:
+  if isinstance(value, list):
+    return [item for part in value for item in _flat(part)]
+  return [value]
+
+
+def _shape(value: Any) -> list[int]:
+  return [len(value), *(_shape(value[0]) if value else [])] if isinstance(value, list) else []
+
+
+def _same_value(expected: Any, found: Any, tolerance: float) -> bool:
+  if _shape(expected) != _shape(found):
+    return False
+  left, right = _flat(expected), _flat(found)
+  numbers = [abs(v) for v in left + right if isinstance(v, float) and math.isfinite(v)]
+  scale = max(numbers, default=0.0) or 1.0
+  return all(
+    relative_difference(a, b, scale) <= tolerance if isinstance(a, float) else a == b
+    for a, b in zip(left, right)
+  )
+
+
+def _short(value: Any) -> str:
+  text = str(value)
+  return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,198 @@
+"""Watches TF2 programs: fit, training loops, checkpoint managers, our runtime. See observer.py."""
+
+import inspect
+import math
+import os
+
+from observer import watch_results, wrap
+
+NEW_STATE = "tf2"  # where migrated programs keep their checkpoints, below the model directory
+
+
+class FitTap:
+  """The loss of the step that a `fit` has just made.
+
+  A variable: it can be assigned where XLA compiles the step, and where Python is not called.
+  """
+
+  def __init__(self):
+    self.variable = None
+
+  def set_up(self, tf):
+    if self.variable is None:
+      with tf.init_scope():
+        self.variable = tf.Variable(math.nan, dtype=tf.float64, trainable=False)
+
+
+TAP = FitTap()
+
+
+def watch_gradients(recorder, backprop):
+  """Sees the loss of each step: what gradients are taken of."""
+
+  def gradient(original):
+    def wrapper(self, target, *args, **kwargs):
+      if "estimator" not in recorder.inside:
+        _tap(recorder, target)
+      return original(self, target, *args, **kwargs)
+
+    return wrapper
+
+  wrap(backprop.GradientTape, "gradient", gradient)
+
+
+def _tap(recorder, target):
+  import tensorflow as tf
+
+  if not tf.is_tensor(target) or tf.distribute.has_strategy():
+    return
+  value = tf.reduce_sum(target)
+  if "fit" in recorder.inside:
+    TAP.variable.assign(tf.cast(value, tf.float64))
+    return
+
+  def record(loss):
+    # The step before this one is complete now, whatever the program did after its update.
+    recorder.end_of_step(recorder.step)
+    if "resumed" in recorder.inside:
+      recorder.inside.remove("resumed")
+      recorder.begin(recorder.step, recorder.model_dir)
+    recorder.loss(recorder.step + 1, loss)
+    return loss
+
+  if tf.executing_eagerly():
+    record(value.numpy())
+  else:
+    tf.numpy_function(record, [value], value.dtype)
+
+
+def watch_managers(recorder, module):
+  """Watches tf.train.CheckpointManager."""
+  _watch_manager(recorder, module.CheckpointManager)
+
+
+def _watch_manager(recorder, manager_class):
+  def step_of(manager, number=None):
+    if number is None:
+      number = getattr(manager, "_step_counter", None)
+    return None if number is None else int(number)
+
+  def in_loop():
+    return not {"fit", "save"} & set(recorder.inside)
+
+  def save(original):
+    def wrapper(self, checkpoint_number=None, *args, **kwargs):
+      recorder.check_directory(self.directory)
+      recorder.inside.append("save")
+      try:
+        path = original(self, checkpoint_number, *args, **kwargs)
+      finally:
+        recorder.inside.remove("save")
+      if path and "save" not in recorder.inside:
+        recorder.saved(path)
+      step = step_of(self, checkpoint_number)
+      if step is not None and in_loop():
+        recorder.step = step
+        recorder.end_of_step(step)
+      return path
+
+    return wrapper
+
+  def restore(original):
+    def wrapper(self, *args, **kwargs):
+      recorder.check_directory(self.directory)
+      path = original(self, *args, **kwargs)
+      step = step_of(self)
+      if step is not None and in_loop():
+        recorder.step = step
+        directory = os.path.realpath(self.directory)
+        parent, name = os.path.split(directory)
+        recorder.model_dir = parent if name == NEW_STATE else directory
+        if "resumed" not in recorder.inside:
+          recorder.inside.append("resumed")  # a "begin" follows if a step does
+      return path
+
+    return wrapper
+
+  wrap(manager_class, "save", save)
+  if hasattr(manager_class, "restore_or_initialize"):
+    wrap(manager_class, "restore_or_initialize", restore)
+
+
+def watch_fit(recorder, module):
+  """Watches Model.fit of Keras 2, of Keras 3 and of tf_keras."""
+  import tensorflow as tf
+
+  def fit(original):
+    def wrapper(self, *args, **kwargs):
+      TAP.set_up(tf)
+      bound = inspect.signature(original).bind(self, *args, **kwargs)
+      first, last = _callbacks(recorder, tf)
+      given = bound.arguments.get("callbacks")
+      given = list(given) if isinstance(given, (list, tuple)) else [given] if given else []
+      stepper = next((c for c in given if hasattr(c, "global_step")), None)
+      first.stepper = last.stepper = stepper
+      # The backup is first of all, so that what is saved does not depend on us.
+      position = given.index(stepper) + 1 if stepper else 0
+      bound.arguments["callbacks"] = given[:position] + [first] + given[position:] + [last]
+      recorder.inside.append("fit")
+      try:
+        return original(*bound.args, **bound.kwargs)
+      finally:
+        recorder.inside.remove("fit")
+
+    return wrapper
+
+  wrap(module.Model, "fit", fit)
+
+
+def _callbacks(recorder, tf):
+  class Callback(tf.keras.callbacks.Callback):
+    stepper = None
+
+    def step(self):
+      """The global step: the runtime's, else Keras's."""
+      if self.stepper is not None:
+        return int(self.stepper.global_step)
+      return int(self.model.optimizer.iterations.numpy())
+
+  class First(Callback):
+    """Stands before the user's callbacks: one of them may raise an error."""
+
+    def on_train_batch_begin(self, batch, logs=None):
+      self._step = self.step()
+      TAP.variable.assign(math.nan)
+
+    def on_train_batch_end(self, batch, logs=None):
+      loss = TAP.variable.numpy()
+      if math.isnan(loss):  # an own train_step without a GradientTape, or really NaN
+        loss = float((logs or {}).get("loss", math.nan))
+      recorder.loss(self._step + 1, loss)
+
+  class Last(Callback):
+    """Stands after the user's callbacks."""
+
+    def on_train_begin(self, logs=None):
+      recorder.begin(self.step(), getattr(self.stepper, "model_dir", None))
+
+    def on_train_batch_end(self, batch, logs=None):
+      recorder.end_of_step(self.step())
+
+  return First(), Last()
+
+
+def watch_runtime(recorder, runtime):
+  """Watches migrator.runtime."""
+  watch_results(recorder, runtime)
+  watch_results(recorder, runtime.BackupAndRestore)
+  _watch_manager(recorder, runtime.CheckpointManager)
+
+
+WATCHES = {
+  "tensorflow.python.eager.backprop": watch_gradients,
+  "tensorflow.python.checkpoint.checkpoint_management": watch_managers,
+  "keras.src.engine.training": watch_fit,
+  "keras.src.models.model": watch_fit,
+  "tf_keras.src.engine.training": watch_fit,
+  "migrator.runtime": watch_runtime,
+}
