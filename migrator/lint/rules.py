@@ -100,7 +100,7 @@ def directory() -> pathlib.Path:
   raise RuleError(f"no rule files: neither {candidates[0]} nor {candidates[1]} exists")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def load(folder: Optional[str] = None) -> Mapping[str, Rule]:
   """Reads all rules of a folder (default: `directory()`).
 

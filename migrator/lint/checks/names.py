@@ -1,0 +1,114 @@
+"""Rules that a name alone decides: removed symbols, hooks, private modules."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Optional
+
+from migrator.analysis import symbols
+from migrator.analysis.module import Use
+from migrator.lint import values
+from migrator.lint.checks.registry import Context, Report, check, hook_classes
+from migrator.lint.checks.run_config import RUN_CONFIGS
+from migrator.lint.rules import Rule
+
+_PRIVATE = "EM902"
+_HOOK_RULES = ("EM301", "EM303", "EM305")
+
+
+class SymbolTable:
+  """Which rule a symbol belongs to: the exact name wins, else the longest wildcard."""
+
+  def __init__(self, rules: Mapping[str, Rule]):
+    self._exact: dict[str, str] = {}
+    self._below: dict[str, str] = {}
+    for rule in rules.values():
+      for symbol in rule.symbols:
+        if symbol.endswith(".*"):
+          self._below[symbol[:-2]] = rule.code
+        else:
+          self._exact[symbol] = rule.code
+
+  def code(self, path: str) -> Optional[str]:
+    """The code of the rule for a canonical name, or None."""
+    if path in self._exact:
+      return self._exact[path]
+    # tf.train.Saver.restore is a use of tf.train.Saver.
+    head = path
+    while "." in head:
+      head = head.rpartition(".")[0]
+      if head in self._below:
+        return self._below[head]
+      if head in self._exact and head.rpartition(".")[2][:1].isupper():
+        return self._exact[head]
+    return None
+
+
+@functools.lru_cache(maxsize=8)
+def _table(rules: tuple[Rule, ...]) -> SymbolTable:
+  return SymbolTable({rule.code: rule for rule in rules})
+
+
+@check("EM2", "EM3", "EM4", "EM501", "EM9")
+def named_symbols(context: Context) -> Iterator[Report]:
+  """Every use of a symbol that a rule lists."""
+  table = _table(tuple(context.rules.values()))
+  for use in context.uses:
+    if _is_private(context, use):
+      if table.code(use.symbol.path) is not None:
+        yield Report(_PRIVATE, use.span, {"module": _spelling(context, use)})
+      continue
+    code = table.code(use.symbol.path)
+    if code is None or code == _PRIVATE:
+      continue  # a private name was reported where it was imported
+    parent = context.module.parents.get(use.node)
+    called = isinstance(parent, ast.Call) and parent.func is use.node
+    if called and use.symbol.path in RUN_CONFIGS:
+      continue  # EM101 says more
+    if code in _HOOK_RULES and isinstance(parent, ast.ClassDef):
+      continue  # `hooks` reports the class
+    name = use.symbol.path
+    if code == "EM202" and isinstance(parent, ast.Call) and called:
+      name = _model_fn(context, parent) or name
+    yield Report(code, use.span, {"symbol": use.symbol.path, "name": name})
+
+
+def _is_private(context: Context, use: Use) -> bool:
+  """Whether the private path is spelled at this place, not behind an imported name."""
+  if not use.symbol.private:
+    return False
+  if isinstance(use.node, (ast.Import, ast.ImportFrom)):
+    return True
+  root = use.node
+  while isinstance(root, ast.Attribute):
+    root = root.value
+  symbol = context.module.resolve(root)
+  return symbol is not None and not symbol.private
+
+
+def _spelling(context: Context, use: Use) -> str:
+  node = use.node
+  if not isinstance(node, (ast.Import, ast.ImportFrom)):
+    return values.text(context.module, node)
+  for alias in node.names:
+    name = alias.name
+    if isinstance(node, ast.ImportFrom):
+      name = f"{node.module}.{alias.name}" if alias.name != "*" else str(node.module)
+    if len(node.names) == 1 or symbols.canonical(name) == use.symbol:
+      return name
+  return use.symbol.path
+
+
+def _model_fn(context: Context, call: ast.Call) -> Optional[str]:
+  found = values.arguments(context.module, call, ("model_fn",)).get("model_fn")
+  return values.text(context.module, found) if found is not None else None
+
+
+@check("EM301", "EM305")
+def hooks(context: Context) -> Iterator[Report]:
+  """Every class that derives from a hook, also through another class of the file."""
+  for node, base, symbol in hook_classes(context.module):
+    code = "EM305" if symbol.path.endswith(".CheckpointSaverListener") else "EM301"
+    yield context.report(code, base, name=node.name)

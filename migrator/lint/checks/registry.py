@@ -1,0 +1,82 @@
+"""What a check is: a function from a module to reports, registered by the codes it gives."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Callable
+
+from migrator.analysis import facts, symbols
+from migrator.analysis.module import Module, Span, Use
+from migrator.lint.rules import Rule
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+  """A rule that applies at a place, with the values for its message."""
+
+  code: str
+  span: Span
+  values: Mapping[str, Any]
+
+
+class Context:
+  """One module with what several checks need."""
+
+  def __init__(self, module: Module, rules: Mapping[str, Rule]):
+    self.module = module
+    self.rules = rules
+    self.uses: list[Use] = list(module.uses())
+    self.calls: list[tuple[ast.Call, symbols.Symbol]] = list(self._calls())
+
+  def _calls(self) -> Iterator[tuple[ast.Call, symbols.Symbol]]:
+    for use in self.uses:
+      parent = self.module.parents.get(use.node)
+      if isinstance(parent, ast.Call) and parent.func is use.node:
+        yield parent, use.symbol
+
+  def calls_of(self, *paths: str) -> Iterator[tuple[ast.Call, symbols.Symbol]]:
+    """The calls of these symbols."""
+    return ((call, symbol) for call, symbol in self.calls if symbol.path in paths)
+
+  def report(self, code: str, node: ast.AST, **values: Any) -> Report:
+    """The report of a rule at a node; for a call, at what is called."""
+    place = node.func if isinstance(node, ast.Call) else node
+    return Report(code, self.module.span(place), values)
+
+
+Check = Callable[[Context], Iterable[Report]]
+CHECKS: dict[Check, tuple[str, ...]] = {}
+
+
+def check(*codes: str) -> Callable[[Check], Check]:
+  """Registers a function as the logic of some rules."""
+
+  def register(function: Check) -> Check:
+    CHECKS[function] = codes
+    return function
+
+  return register
+
+
+def hook_classes(module: Module) -> Iterator[tuple[ast.ClassDef, ast.expr, symbols.Symbol]]:
+  """Classes that derive from a hook or listener of TensorFlow: class, base, the hook."""
+  for node in module.scope_of:
+    if isinstance(node, ast.ClassDef):
+      symbol = facts.hook_base(module, node)
+      if symbol is not None:
+        yield node, _guilty_base(module, node), symbol
+
+
+def _guilty_base(module: Module, node: ast.ClassDef) -> ast.expr:
+  """The base through which a class becomes a hook."""
+  for base in node.bases:
+    symbol = module.resolve(base)
+    if symbols.is_tensorflow(symbol):
+      return base
+  for base in node.bases:
+    definition = module.definition(base)
+    if isinstance(definition, ast.ClassDef) and facts.hook_base(module, definition):
+      return base
+  return node.bases[0]

@@ -1,0 +1,1 @@
+"""Files in, files out: finding them, reading them as documents, writing them back."""
