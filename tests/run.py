@@ -91,7 +91,9 @@ def environments():
     for env in (
       Environment("base", [(3, 11), (3, 12), (3, 13), (3, 10), (3, 9)], ["-e", ".[test]"]),
       Environment("tf2.15", [(3, 11), (3, 10), (3, 9)], legacy),
-      Environment("tf2.21", [(3, 11), (3, 12), (3, 13), (3, 10)], [f"{tensorflow}==2.21.*", *tests]),
+      Environment(
+        "tf2.21", [(3, 11), (3, 12), (3, 13), (3, 10)], [f"{tensorflow}==2.21.*", *tests]
+      ),
     )
   }
 
@@ -108,7 +110,11 @@ def find_python(versions):
       # A shim of a version that is not selected fails here, as does a Python without ensurepip.
       probe = "import ensurepip, sys, venv; print(*sys.version_info[:2])"
       result = subprocess.run(
-        [candidate, "-c", probe], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False
+        [candidate, "-c", probe],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        check=False,
       )
       if result.returncode == 0 and result.stdout.split() == [str(part) for part in version]:
         return candidate
@@ -225,8 +231,7 @@ def main():
     captured = len(members) > 1
     with concurrent.futures.ThreadPoolExecutor(len(members)) as pool:
       futures = [
-        pool.submit(stage.run, interpreters, variables, args.keyword, captured)
-        for stage in members
+        pool.submit(stage.run, interpreters, variables, args.keyword, captured) for stage in members
       ]
       for stage, future in zip(members, futures):
         code, seconds, output = future.result()

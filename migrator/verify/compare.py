@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Optional
 
-from migrator.verify.session import Outcome, Side
+from migrator.verify.session import Kill, Outcome, Side
 
 EXACT = 1e-6
 STOCK = 1e-5
@@ -75,7 +76,7 @@ def compare(
     _values("steps on disk", legacy.fresh.on_disk, [s.fresh.on_disk for s in sides]),
     _values("steps in the state file", legacy.fresh.listed, [s.fresh.listed for s in sides]),
   ]
-  notes = []
+  notes: list[str] = []
   for step in legacy.kills:
     pairs = [side.kills[step] for side in sides]
     checks += _kill_checks(step, legacy.kills[step], pairs, notes)
@@ -93,13 +94,14 @@ def compare(
       )
     started = [side.started for side in sides]
     checks.append(_losses(legacy.fresh, [o for o in started if o], tolerance, steps, deterministic))
-    unchanged = [Cell(", ".join(o.changed) or "unchanged", not o.changed) for o in started if o]
-    checks.append(Check("files of the old directory", "", unchanged))
+    changed = [side.changed() for side in sides]
+    cells = [Cell(", ".join(names) or "unchanged", not names) for names in changed]
+    checks.append(Check("files of the old directory", "", cells))
   if again is not None:
-    checks += _results(legacy.fresh, [s.started for s in sides if s.started], tolerance, deterministic)
-  return Report(
-    _label(legacy), [_label(side) for side in sides], checks, notes
-  )
+    checks += _results(
+      legacy.fresh, [s.started for s in sides if s.started], tolerance, deterministic
+    )
+  return Report(_label(legacy), [_label(side) for side in sides], checks, notes)
 
 
 def _label(side: Side) -> str:
@@ -112,40 +114,49 @@ def _values(name: str, legacy: Any, migrated: Sequence[Any]) -> Check:
   return Check(name, show(legacy), cells)
 
 
-def show(value: Any) -> str:
-  """Returns a short text; long lists of steps lose their middle."""
+def show(value: Any, longest: int = 12) -> str:
+  """Returns a short text; consecutive steps become 3..7, long lists lose their middle.
+
+  Args:
+    value: Steps, or something else.
+    longest: How many items are shown.
+  """
   if not isinstance(value, list):
     return str(value)
-  if not value:
-    return "none"
-  texts = [str(item) for item in value]
-  if len(texts) > 12:
-    texts = [*texts[:5], "...", *texts[-5:]]
-  return " ".join(texts)
+  runs: list[list[int]] = []
+  for step in value:
+    if runs and step == runs[-1][1] + 1:
+      runs[-1][1] = step
+    else:
+      runs.append([step, step])
+  texts: list[str] = []
+  for first, last in runs:
+    texts += [f"{first}..{last}"] if last - first > 1 else map(str, range(first, last + 1))
+  if len(texts) > longest:
+    texts = [*texts[: longest // 2], "...", *texts[-(longest // 2) :]]
+  return " ".join(texts) or "none"
 
 
-def _kill_checks(step, legacy, pairs, notes):
+def _kill_checks(step: int, legacy: Kill, pairs: Sequence[Kill], notes: list[str]) -> list[Check]:
+  """Checks of the runs around a kill after one step."""
   killed, restarted = legacy
   if killed is None:
     notes.append(f"The legacy program never completed step {step}: nothing was killed there.")
     return []
-  checks = []
-  for name, before in (("steps on disk", True), ("resumes at", False), ("saves then", False)):
-    find = {
-      "steps on disk": lambda o: o.on_disk,
-      "resumes at": lambda o: o.run.resumed_at,
-      "saves then": lambda o: o.run.saved_steps,
-    }[name]
-    cells = []
-    expected = find(killed if before else restarted)
-    for pair in pairs:
-      if pair[0] is None:
-        cells.append(Cell(f"never completed step {step}", False))
-      else:
-        found = find(pair[0] if before else pair[1])
-        cells.append(Cell("same" if found == expected else show(found), found == expected))
-    checks.append(Check(f"killed after step {step}: {name}", show(expected), cells))
-  return checks
+  reached = [pair for pair in pairs if pair[0] is not None]
+  checks = [
+    _values("steps on disk", killed.on_disk, [before.on_disk for before, _ in reached if before]),
+    _values("resumes at", restarted.run.resumed_at, [p[1].run.resumed_at for p in reached]),
+    _values("saves then", restarted.run.saved_steps, [p[1].run.saved_steps for p in reached]),
+    _values("steps on disk then", restarted.on_disk, [after.on_disk for _, after in reached]),
+  ]
+  missed = Cell(f"never completed step {step}", False)
+  results = []
+  for check in checks:
+    found = iter(check.cells)
+    cells = [missed if killed is None else next(found) for killed, _ in pairs]
+    results.append(Check(f"killed after step {step}: {check.name}", check.legacy, cells))
+  return results
 
 
 def _losses(legacy, outcomes, tolerance, steps, deterministic):
@@ -159,7 +170,9 @@ def _losses(legacy, outcomes, tolerance, steps, deterministic):
     else:
       text = f"max difference {difference:.1e}"
       cells.append(Cell(text, difference <= tolerance if deterministic else None))
-  return Check(f"losses from the same checkpoint, {len(reference)} steps", f"+- {tolerance:g}", cells)
+  return Check(
+    f"losses from the same checkpoint, {len(reference)} steps", f"+- {tolerance:g}", cells
+  )
 
 
 def relative_difference(first: float, second: float, scale: Optional[float] = None) -> float:

@@ -20,6 +20,7 @@ of it, under the same names each time, so that a program that uses one can be re
 """
 
 import argparse
+import functools
 import importlib.abc
 import importlib.util
 import json
@@ -45,11 +46,13 @@ class Recorder:
     seed: Graph seed for estimators that have none, or None.
     step: The global step, as far as it is known outside of `fit` and of the Estimator.
     model_dir: Where a training loop keeps its state, or None.
+    fit_tap: Sees the losses inside of `fit`, or None before the first one.
     inside: Names of the wrapped calls that are running, outermost first.
   """
 
   def __init__(self, record, kill_at=None, seed=None, keep_first=None):
-    self._file = open(record, "a", encoding="utf-8")  # noqa: SIM115: open until the process ends
+    # Open until the process ends, however it ends.
+    self._file = open(record, "a", encoding="utf-8")  # noqa: SIM115
     self._kill_at = kill_at
     self._keep_first = keep_first
     self._root = os.path.realpath(os.getcwd())
@@ -57,11 +60,15 @@ class Recorder:
     self.seed = seed
     self.step = 0
     self.model_dir = None
+    self.fit_tap = None
     self.inside = []
 
   def write(self, event, **values):
     self._file.write(json.dumps(dict(values, event=event)) + "\n")
     self._file.flush()
+
+  def tensorflow(self, module):
+    self.write("tensorflow", version=module.__version__)
 
   def check_directory(self, directory):
     """Returns the real path; stops the program before it writes outside of the scratch directory."""
@@ -180,7 +187,7 @@ class AfterImport(importlib.abc.MetaPathFinder):
       return None
     action = self._actions.pop(name)  # the search below comes here again
     spec = importlib.util.find_spec(name)
-    if spec is None:
+    if spec is None or spec.loader is None:
       return None
     execute = spec.loader.exec_module
 
@@ -188,7 +195,7 @@ class AfterImport(importlib.abc.MetaPathFinder):
       execute(module)
       action(module)
 
-    spec.loader.exec_module = execute_and_act
+    setattr(spec.loader, "exec_module", execute_and_act)  # noqa: B010
     return spec
 
 
@@ -206,7 +213,7 @@ def keep_temporary_directories(program):
     if not (caller.startswith(owners[0]) or owners[1] in caller):
       return original(*args, **kwargs)  # a library's: how many there are depends on the version
     calls[0] += 1
-    path = os.path.join(parent, "dir{}".format(calls[0]))
+    path = os.path.join(parent, "dir" + str(calls[0]))
     os.makedirs(path, exist_ok=True)
     return path
 
@@ -219,16 +226,14 @@ def run(program, arguments, recorder):
   import observer_migrated
 
   program = os.path.abspath(program)
-  sys.argv = [program] + list(arguments)
+  sys.argv = [program, *arguments]
   sys.path[0] = os.path.dirname(program)
   keep_temporary_directories(program)
-  actions = {
-    "tensorflow": lambda module: recorder.write("tensorflow", version=module.__version__)
-  }
-  for watches in (observer_legacy.WATCHES, observer_migrated.WATCHES):
-    for name, watch in watches.items():
-      actions[name] = lambda module, watch=watch: watch(recorder, module)
-  AfterImport(actions).install()
+  watches = dict(observer_legacy.WATCHES, **observer_migrated.WATCHES)
+  watches["tensorflow"] = Recorder.tensorflow
+  AfterImport(
+    {name: functools.partial(watch, recorder) for name, watch in watches.items()}
+  ).install()
   runpy.run_path(program, run_name="__main__")
 
 

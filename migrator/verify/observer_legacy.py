@@ -24,7 +24,7 @@ def watch_estimator(recorder, estimator_module):
   def train(original):
     def wrapper(self, estimator_spec, worker_hooks, hooks, global_step_tensor, *args, **kwargs):
       first, last = _hooks(recorder, estimator_spec.loss, global_step_tensor, self.model_dir)
-      hooks = [first] + list(hooks) + [last]
+      hooks = [first, *hooks, last]
       recorder.inside.append("estimator")
       try:
         return original(

@@ -12,19 +12,13 @@ NEW_STATE = "tf2"  # where migrated programs keep their checkpoints, below the m
 class FitTap:
   """The loss of the step that a `fit` has just made.
 
-  A variable: it can be assigned where XLA compiles the step, and where Python is not called.
+  Attributes:
+    variable: float64 []; it can be assigned where XLA compiles the step and Python is not called.
   """
 
-  def __init__(self):
-    self.variable = None
-
-  def set_up(self, tf):
-    if self.variable is None:
-      with tf.init_scope():
-        self.variable = tf.Variable(math.nan, dtype=tf.float64, trainable=False)
-
-
-TAP = FitTap()
+  def __init__(self, tf):
+    with tf.init_scope():
+      self.variable = tf.Variable(math.nan, dtype=tf.float64, trainable=False)
 
 
 def watch_gradients(recorder, backprop):
@@ -48,7 +42,7 @@ def _tap(recorder, target):
     return
   value = tf.reduce_sum(target)
   if "fit" in recorder.inside:
-    TAP.variable.assign(tf.cast(value, tf.float64))
+    recorder.fit_tap.variable.assign(tf.cast(value, tf.float64))
     return
 
   def record(loss):
@@ -125,7 +119,8 @@ def watch_fit(recorder, module):
 
   def fit(original):
     def wrapper(self, *args, **kwargs):
-      TAP.set_up(tf)
+      # One for all: the step of a model is traced once, in its first fit.
+      recorder.fit_tap = recorder.fit_tap or FitTap(tf)
       bound = inspect.signature(original).bind(self, *args, **kwargs)
       first, last = _callbacks(recorder, tf)
       given = bound.arguments.get("callbacks")
@@ -134,7 +129,7 @@ def watch_fit(recorder, module):
       first.stepper = last.stepper = stepper
       # The backup is first of all, so that what is saved does not depend on us.
       position = given.index(stepper) + 1 if stepper else 0
-      bound.arguments["callbacks"] = given[:position] + [first] + given[position:] + [last]
+      bound.arguments["callbacks"] = [*given[:position], first, *given[position:], last]
       recorder.inside.append("fit")
       try:
         return original(*bound.args, **bound.kwargs)
@@ -147,7 +142,7 @@ def watch_fit(recorder, module):
 
 
 def _callbacks(recorder, tf):
-  class Callback(tf.keras.callbacks.Callback):
+  class Callback(tf.keras.callbacks.Callback):  # type: ignore[name-defined]
     stepper = None
 
     def step(self):
@@ -161,10 +156,10 @@ def _callbacks(recorder, tf):
 
     def on_train_batch_begin(self, batch, logs=None):
       self._step = self.step()
-      TAP.variable.assign(math.nan)
+      recorder.fit_tap.variable.assign(math.nan)
 
     def on_train_batch_end(self, batch, logs=None):
-      loss = TAP.variable.numpy()
+      loss = recorder.fit_tap.variable.numpy()
       if math.isnan(loss):  # an own train_step without a GradientTape, or really NaN
         loss = float((logs or {}).get("loss", math.nan))
       recorder.loss(self._step + 1, loss)

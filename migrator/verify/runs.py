@@ -12,8 +12,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, Optional
 
 OBSERVER = Path(__file__).with_name("observer.py")
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -285,7 +286,7 @@ def file_hashes(directory: Path) -> dict[str, str]:
   }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def default_python(name: str, start: Path) -> Optional[str]:
   """Finds an environment of the test command, upwards from a directory.
 

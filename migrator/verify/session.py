@@ -5,8 +5,9 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable, Optional, Sequence
+from typing import Callable, Optional
 
 from migrator.verify.runs import (
   NEW_STATE,
@@ -41,6 +42,11 @@ class Outcome:
   changed: list[str]
 
 
+# A run that was killed, and the run after it. None as the first: the program never completed the
+# step after which it was to be killed.
+Kill = tuple[Optional[Outcome], Outcome]
+
+
 @dataclasses.dataclass
 class Side:
   """All runs of one program on one interpreter.
@@ -49,14 +55,18 @@ class Side:
     version: Of TensorFlow.
     fresh: Started with no model directory.
     started: Started from the legacy program's first checkpoint. None: it saves none.
-    kills: By step: the run that was killed there, and the run after it. None as the first: the
-      program never completed this step.
+    kills: By step after which it was killed.
   """
 
   version: str
   fresh: Outcome
   started: Optional[Outcome] = None
-  kills: dict[int, tuple[Optional[Outcome], Outcome]] = dataclasses.field(default_factory=dict)
+  kills: dict[int, Kill] = dataclasses.field(default_factory=dict)
+
+  def changed(self) -> list[str]:
+    """Returns the names of changed files of the start directory, over all runs."""
+    outcomes = [self.started, *(outcome for kill in self.kills.values() for outcome in kill)]
+    return sorted({name for outcome in outcomes if outcome for name in outcome.changed})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,9 +113,7 @@ class Program:
     """Returns the model directory of a run, relative to the scratch's; "" if unknown."""
     return os.path.relpath(run.model_dir, scratch.cwd) if run.model_dir else ""
 
-  def kill_and_restart(
-    self, step: int, first: Path, model_dir: str
-  ) -> tuple[Optional[Outcome], Outcome]:
+  def kill_and_restart(self, step: int, first: Path, model_dir: str) -> Kill:
     """Starts from a checkpoint, kills the program after a step and starts it again."""
     scratch = self.scratch(f"kill-{step}")
     start_from(first, scratch.cwd / model_dir)
@@ -167,21 +175,20 @@ class Session:
     legacy.started = outcome
     legacy_dir = self.legacy.relative_model_dir(outcome.run, legacy_scratch)
     again = pool.submit(self._from_first, self.legacy, first, legacy_dir)
-    pending = []
+    started, kills = [], []
     for program, side, scratch in zip(
       [self.legacy, *self.migrated], [legacy, *sides], [legacy_scratch, *fresh_scratches]
     ):
       # A program that keeps no state still gets the legacy one's directory.
       model_dir = program.relative_model_dir(side.fresh.run, scratch) or legacy_dir
       if not program.legacy:
-        pending.append((side, None, pool.submit(self._from_first, program, first, model_dir)))
+        started.append((side, pool.submit(self._from_first, program, first, model_dir)))
       for step in steps:
-        pending.append((side, step, pool.submit(self._kill, program, step, first, model_dir)))
-    for side, step, future in pending:
-      if step is None:
-        side.started = future.result()
-      else:
-        side.kills[step] = future.result()
+        kills.append((side, step, pool.submit(self._kill, program, step, first, model_dir)))
+    for side, start in started:
+      side.started = start.result()
+    for side, step, kill in kills:
+      side.kills[step] = kill.result()
     return legacy, again.result(), sides
 
   def _fresh(self, program: Program, scratch: Scratch) -> Outcome:
@@ -196,9 +203,7 @@ class Session:
     self._done(program, outcome, "from the legacy program's first checkpoint")
     return outcome
 
-  def _kill(
-    self, program: Program, step: int, first: Path, model_dir: str
-  ) -> tuple[Optional[Outcome], Outcome]:
+  def _kill(self, program: Program, step: int, first: Path, model_dir: str) -> Kill:
     outcomes = program.kill_and_restart(step, first, model_dir)
     self._done(program, outcomes[1], f"killed after step {step} and started again")
     return outcomes

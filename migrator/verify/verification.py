@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable, Optional, Sequence
+from typing import Callable, Optional
 
 from migrator.verify.compare import STOCK, Report, compare
 from migrator.verify.runs import Interpreter
