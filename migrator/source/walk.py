@@ -25,6 +25,7 @@ def find(
   paths: Sequence[str],
   *,
   exclude: Sequence[str] = (),
+  exclude_root: str = ".",
   on_error: Optional[Callable[[OSError], None]] = None,
 ) -> Iterator[SourceFile]:
   """Yields the files under the paths.
@@ -35,7 +36,8 @@ def find(
 
   Args:
     paths: files and folders.
-    exclude: patterns as in a .gitignore file, relative to the working directory.
+    exclude: patterns as in a .gitignore file.
+    exclude_root: the folder to which they are relative.
     on_error: called for a folder that cannot be read; the search goes on.
 
   Raises:
@@ -44,7 +46,9 @@ def find(
   for path in paths:
     if not os.path.exists(path):
       raise FileNotFoundError(2, "no such file or directory", path)
-  return _find(paths, _patterns(exclude), on_error)
+  spec = _patterns(exclude)
+  excluded = [(os.path.abspath(exclude_root), spec)] if spec is not None else []
+  return _find(paths, excluded, on_error)
 
 
 def _find(paths, excluded, on_error) -> Iterator[SourceFile]:
@@ -87,13 +91,13 @@ def _search(folder, ignores, excluded, on_error) -> Iterator[str]:
       name.endswith(SUFFIXES)
       and _is_file(child)
       and not _ignored(child.path, False, ignores)
-      and not _excluded(child.path, False, excluded)
+      and not _ignored(child.path, False, excluded)
     ):
       yield child.path
   for child in folders:
     if os.path.exists(os.path.join(child.path, "pyvenv.cfg")):
       continue
-    if _ignored(child.path, True, ignores) or _excluded(child.path, True, excluded):
+    if _ignored(child.path, True, ignores) or _ignored(child.path, True, excluded):
       continue
     yield from _search(child.path, ignores, excluded, on_error)
 
@@ -106,23 +110,24 @@ def _is_file(entry: os.DirEntry) -> bool:
 
 
 def _ignored(path: str, is_folder: bool, ignores) -> bool:
-  """Whether .gitignore files exclude a path; the nearest one that names it decides."""
+  """Whether patterns exclude a path; the nearest that names it decide.
+
+  Args:
+    path: the file or folder.
+    is_folder: which of the two.
+    ignores: (folder, patterns relative to it), outermost first.
+  """
   if not ignores:
     return False
   absolute = os.path.abspath(path)
   for base, spec in reversed(ignores):
     relative = os.path.relpath(absolute, base).replace(os.sep, "/")
+    if relative.startswith("../"):
+      continue
     result = spec.check_file(relative + "/" if is_folder else relative)
     if result.include is not None:
       return result.include
   return False
-
-
-def _excluded(path: str, is_folder: bool, excluded) -> bool:
-  if excluded is None:
-    return False
-  relative = os.path.relpath(path).replace(os.sep, "/")
-  return excluded.match_file(relative + "/" if is_folder else relative)
 
 
 def _parent_ignores(folder: str) -> list:

@@ -1,0 +1,74 @@
+"""The command line: one file per command, imported only when that command is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, Optional
+
+import click
+
+from migrator import __version__
+
+# Name -> (module, help). The help stands here so that `--help` imports no command.
+_COMMANDS = {
+  "rewrite": ("migrator.cli.rewrite", "Rewrite Estimator programs to TF2; prints a diff."),
+  "lint": ("migrator.cli.lint", "Report deprecated and faulty checkpoint APIs."),
+  "verify": ("migrator.cli.verify", "Run a program before and after, and compare the two."),
+  "rule": ("migrator.cli.rule", "Explain one rule."),
+  "rules": ("migrator.cli.rules", "List all rules."),
+}
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+  """A group that imports a command's module when the command is called."""
+
+  def list_commands(self, ctx: click.Context) -> list[str]:
+    return list(_COMMANDS)
+
+  def get_command(self, ctx: click.Context, cmd_name: str) -> Optional[click.Command]:
+    if cmd_name not in _COMMANDS:
+      return None
+    module = importlib.import_module(_COMMANDS[cmd_name][0])
+    return getattr(module, cmd_name)
+
+  def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    with formatter.section("Commands"):
+      formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+  def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    """Runs a command and exits: 0, 1 or 2 as the command says, 130 when interrupted.
+
+    What the system refuses is one line on stderr, never a traceback.
+    """
+    if not standalone_mode:
+      return super().main(*args, standalone_mode=False, **extra)
+    try:
+      code = super().main(*args, standalone_mode=False, **extra)
+    except click.ClickException as error:
+      error.show()
+      code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+      click.echo("Interrupted.", err=True)
+      code = INTERRUPTED
+    except BrokenPipeError:
+      # The reader of our output has gone; keep Python from complaining when it flushes.
+      os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+      code = 1
+    except OSError as error:
+      place = f"{error.filename}: " if error.filename else ""
+      click.echo(f"Error: {place}{error.strerror or error}", err=True)
+      code = 2
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", "-V", prog_name="migrator")
+def main() -> None:
+  """Moves TensorFlow Estimator programs, and their checkpoints, to TF2.
+
+  Exit codes: 0 nothing to say; 1 findings, pending changes or work left for a person;
+  2 usage error, or input that cannot be read or parsed.
+  """

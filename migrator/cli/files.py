@@ -1,0 +1,47 @@
+"""The files of a command's PATH arguments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from migrator.cli import config
+from migrator.source import walk
+
+
+def collect(
+  paths: Sequence[str], settings: config.Config
+) -> tuple[list[walk.SourceFile], list[OSError]]:
+  """Finds the files under the paths, and says so on stderr when there are none.
+
+  Returns:
+    The files in a fixed order, and what could not be searched.
+
+  Raises:
+    InputError: a path does not exist.
+  """
+  problems: list[OSError] = []
+  try:
+    found = list(
+      walk.find(
+        paths,
+        exclude=settings.exclude,
+        exclude_root=settings.root,
+        on_error=problems.append,
+      )
+    )
+  except FileNotFoundError as error:
+    raise config.InputError(f"{error.filename}: {error.strerror}") from error
+  for problem in problems:
+    report(problem, problem.filename)
+  if not found and not problems:
+    shown = ", ".join(os.fspath(path) for path in paths)
+    click.echo(f"No Python files or notebooks under {shown}.", err=True)
+  return found, problems
+
+
+def report(error: OSError, path: object) -> None:
+  """One line on stderr for what the system refused."""
+  click.echo(f"{path}: {error.strerror or error}", err=True)
