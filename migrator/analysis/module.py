@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import warnings
 from collections.abc import Iterator
 from typing import Any, Optional
@@ -79,17 +80,15 @@ class Module:
     return Span(node.lineno, start, node.end_lineno, end)  # type: ignore[attr-defined]
 
   def _characters(self, line: int, column: int) -> int:
-    # ast and str.splitlines disagree on form feeds and similar; re-split as the parser does.
-    text = self._parser_lines[line - 1] if line <= len(self._parser_lines) else ""
+    text = self.parser_lines[line - 1] if line <= len(self.parser_lines) else ""
     if text.isascii():
       return column
     return len(text.encode("utf-8")[:column].decode("utf-8", "replace"))
 
-  @property
-  def _parser_lines(self) -> list[str]:
-    if not hasattr(self, "_lines_cache"):
-      self._lines_cache = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return self._lines_cache
+  @functools.cached_property
+  def parser_lines(self) -> list[str]:
+    """The lines as `ast` counts them, without their ends."""
+    return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
   def source(self, node: ast.AST) -> str:
     """The source text of a node (empty for a node without a place)."""

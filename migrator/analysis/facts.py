@@ -1,0 +1,146 @@
+"""Facts: what the analysis knows about the calls and classes of a program."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Optional
+
+from migrator.analysis import symbols
+from migrator.analysis.module import Module
+
+# Parameter order of the constructors and methods, from the API pages of TF 1.15 and 2.15
+# (https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/estimator/DNNClassifier).
+_DNN_V1 = """hidden_units feature_columns model_dir n_classes weight_column label_vocabulary
+  optimizer activation_fn dropout input_layer_partitioner config warm_start_from
+  loss_reduction batch_norm"""
+_DNN_V2 = """hidden_units feature_columns model_dir n_classes weight_column label_vocabulary
+  optimizer activation_fn dropout config warm_start_from loss_reduction batch_norm"""
+
+PARAMETERS = {
+  ("DNNClassifier", "v1"): tuple(_DNN_V1.split()),
+  ("DNNClassifier", "v2"): tuple(_DNN_V2.split()),
+}
+RUN_CONFIG_PARAMETERS = tuple(
+  """model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs
+  session_config keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps
+  train_distribute device_fn protocol eval_distribute experimental_distribute
+  experimental_max_worker_delay_secs session_creation_timeout_secs
+  checkpoint_save_graph_def""".split()
+)
+METHOD_PARAMETERS = {
+  "train": ("input_fn", "hooks", "steps", "max_steps", "saving_listeners"),
+  "evaluate": ("input_fn", "steps", "hooks", "checkpoint_path", "name"),
+  "predict": (
+    "input_fn",
+    "predict_keys",
+    "hooks",
+    "checkpoint_path",
+    "yield_single_examples",
+  ),
+}
+NUMPY_INPUT_FN_PARAMETERS = tuple(
+  "x y batch_size num_epochs shuffle queue_capacity num_threads".split()
+)
+NUMERIC_COLUMN_PARAMETERS = ("key", "shape", "default_value", "dtype", "normalizer_fn")
+
+# Names that only TF1 has under plain `tf`: a file that uses one was written for TF1.
+_TF1_ONLY_PREFIXES = (
+  "tf.contrib.",
+  "tf.layers.",
+  "tf.logging.",
+  "tf.app.",
+  "tf.flags.",
+  "tf.gfile.",
+  "tf.estimator.inputs.",
+)
+_TF1_ONLY = frozenset(
+  """tf.Session tf.InteractiveSession tf.placeholder tf.get_variable tf.variable_scope
+  tf.get_collection tf.GraphKeys tf.global_variables_initializer tf.ConfigProto tf.GPUOptions
+  tf.enable_eager_execution tf.set_random_seed tf.train.AdamOptimizer
+  tf.train.AdagradOptimizer tf.train.GradientDescentOptimizer tf.train.MomentumOptimizer
+  tf.train.RMSPropOptimizer tf.train.FtrlOptimizer tf.train.AdadeltaOptimizer
+  tf.train.ProximalAdagradOptimizer tf.train.Saver tf.train.get_global_step
+  tf.train.get_or_create_global_step tf.train.exponential_decay tf.summary.FileWriter
+  tf.summary.merge_all tf.losses.softmax_cross_entropy
+  tf.losses.sparse_softmax_cross_entropy tf.losses.mean_squared_error tf.log tf.to_float
+  tf.parse_single_example tf.parse_example tf.read_file tf.string_split""".split()
+)
+
+
+@dataclasses.dataclass(eq=False)
+class Argument:
+  """A bound argument: its value, and the node that carries its comments."""
+
+  name: str
+  value: ast.expr
+  node: ast.AST
+
+
+def bind_arguments(
+  call: ast.Call, parameters: Sequence[str]
+) -> Optional[dict[str, Argument]]:
+  """Binds a call to parameter names, in source order; None for `*args` or `**kwargs`."""
+  bound: dict[str, Argument] = {}
+  if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(parameters):
+    return None
+  for name, value in zip(parameters, call.args):
+    bound[name] = Argument(name, value, value)
+  for keyword in call.keywords:
+    if keyword.arg is None:
+      return None
+    bound[keyword.arg] = Argument(keyword.arg, keyword.value, keyword)
+  return bound
+
+
+def calls(module: Module) -> Iterator[tuple[ast.Call, symbols.Symbol]]:
+  """All calls of TensorFlow symbols, in source order."""
+  for use in module.uses():
+    parent = module.parents.get(use.node)
+    if isinstance(parent, ast.Call) and parent.func is use.node:
+      yield parent, use.symbol
+
+
+def written_for_tf1(module: Module) -> Optional[str]:
+  """The first name in the module that plain `tf` has in TF1 only, or None."""
+  for use in module.uses():
+    path = use.symbol.path
+    if use.symbol.api == "" and (path in _TF1_ONLY or path.startswith(_TF1_ONLY_PREFIXES)):
+      return path
+  return None
+
+
+def loads(module: Module, name_node: ast.Name) -> list[ast.Name]:
+  """All places that read the variable which `name_node` binds or reads."""
+  owner, _ = module.scope_of[name_node].lookup(name_node.id)
+  found = []
+  for node, scope in module.scope_of.items():
+    if (
+      isinstance(node, ast.Name) and node.id == name_node.id and isinstance(node.ctx, ast.Load)
+    ):
+      seen, _ = scope.lookup(node.id)
+      if seen is owner:
+        found.append(node)
+  return sorted(found, key=lambda n: (n.lineno, n.col_offset))
+
+
+def hook_base(module: Module, node: ast.ClassDef) -> Optional[symbols.Symbol]:
+  """The hook class of TensorFlow from which a class derives, directly or not, or None."""
+  seen: set[ast.AST] = set()
+  classes = [node]
+  while classes:
+    current = classes.pop()
+    if current in seen:
+      continue
+    seen.add(current)
+    for base in current.bases:
+      symbol = module.resolve(base)
+      if symbol is not None and symbol.path.startswith("tf.train."):
+        name = symbol.path.rpartition(".")[2]
+        if name.endswith("Hook") or name == "CheckpointSaverListener":
+          return symbol
+      definition = module.definition(base)
+      if isinstance(definition, ast.ClassDef):
+        classes.append(definition)
+  return None

@@ -1,0 +1,190 @@
+"""Units: one estimator with its RunConfig, hooks, input functions and calls."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import Any, Optional
+
+from migrator.analysis import facts, symbols
+from migrator.analysis.module import Module
+
+ESTIMATOR_SUFFIXES = ("Classifier", "Regressor", "Estimator")
+_METHODS = tuple(facts.METHOD_PARAMETERS)
+
+
+@dataclasses.dataclass(eq=False)
+class Problem:
+  """Why a unit cannot be rewritten: a rule code, a place, and values for its message."""
+
+  code: str
+  node: ast.AST
+  values: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(eq=False)
+class Construction:
+  """One call of an estimator's constructor that is assigned to the unit's variable."""
+
+  call: ast.Call
+  symbol: symbols.Symbol
+  statement: ast.stmt
+  arguments: dict[str, facts.Argument]
+
+
+@dataclasses.dataclass(eq=False)
+class MethodCall:
+  """One `estimator.train(...)`, `.evaluate(...)` or `.predict(...)`."""
+
+  call: ast.Call
+  method: str
+  arguments: dict[str, facts.Argument]
+
+
+@dataclasses.dataclass(eq=False)
+class Unit:
+  """An estimator variable with everything that touches it.
+
+  Attributes:
+    name: the variable.
+    kind: the estimator's class, for example "DNNClassifier".
+    flavour: "v1" or "v2"; flavour_reason says why, "" when the spelling leaves no choice.
+    problems: reasons why it stays as it is; empty when the facts are complete.
+  """
+
+  name: str
+  kind: str
+  symbol: symbols.Symbol
+  flavour: str
+  flavour_reason: str
+  node: ast.AST
+  constructions: list[Construction] = dataclasses.field(default_factory=list)
+  calls: list[MethodCall] = dataclasses.field(default_factory=list)
+  model_dir_reads: list[ast.Attribute] = dataclasses.field(default_factory=list)
+  problems: list[Problem] = dataclasses.field(default_factory=list)
+
+  def problem(self, code: str, node: ast.AST, **values: Any) -> None:
+    self.problems.append(Problem(code, node, values))
+
+
+def estimator_kind(symbol: symbols.Symbol) -> Optional[str]:
+  """The class name, if the symbol is an estimator's class; else None."""
+  head, _, name = symbol.path.rpartition(".")
+  if head in ("tf.estimator", "tf.estimator.tpu", "tf.estimator.experimental") and (
+    name.endswith(ESTIMATOR_SUFFIXES) or name == "KMeans"
+  ):
+    return name
+  if head.startswith("tf.contrib.") and name.endswith(ESTIMATOR_SUFFIXES):
+    return name
+  return None
+
+
+def flavour_of(
+  module: Module, symbol: symbols.Symbol, source_version: Optional[int]
+) -> tuple[str, str]:
+  """Returns the flavour of a canned estimator and the reason, "" where it is certain."""
+  if symbol.api == "v1":
+    return "v1", ""
+  if symbol.api == "v2":
+    return "v2", ""
+  if source_version is not None:
+    return f"v{source_version}", f"--source-version {source_version}"
+  name = facts.written_for_tf1(module)
+  if name is not None:
+    return "v1", f"the file uses {name}, which only TF1 has"
+  return "v2", "the file uses no name that only TF1 has"
+
+
+def find_units(module: Module, source_version: Optional[int] = None) -> list[Unit]:
+  """All units of a module, in source order.
+
+  Args:
+    module: the analysed file.
+    source_version: 1 or 2: what plain `tf.estimator.X` means; None: decide by the file.
+  """
+  by_variable: dict[Any, Unit] = {}
+  units = []
+  for call, symbol in facts.calls(module):
+    kind = estimator_kind(symbol)
+    if kind is None:
+      continue
+    statement = module.parents.get(call)
+    target = _single_target(statement)
+    scope = module.scope_of[call]
+    key = (scope.lookup(target.id)[0], target.id) if target is not None else call
+    unit = by_variable.get(key)
+    if unit is None:
+      flavour, reason = flavour_of(module, symbol, source_version)
+      unit = Unit(target.id if target else kind, kind, symbol, flavour, reason, call)
+      by_variable[key] = unit
+      units.append(unit)
+    if target is None:
+      unit.problem("EM212", call, what=_destination(module, call))
+      continue
+    _add_construction(module, unit, call, symbol, statement)
+  for unit in units:
+    if unit.constructions:
+      _add_variable_uses(module, unit)
+  return units
+
+
+def _single_target(statement: Optional[ast.AST]) -> Optional[ast.Name]:
+  if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+    target = statement.targets[0]
+    return target if isinstance(target, ast.Name) else None
+  return None
+
+
+def _destination(module: Module, call: ast.Call) -> str:
+  parent = module.parents.get(call)
+  if isinstance(parent, ast.Return):
+    return "is returned to a caller"
+  if isinstance(parent, (ast.Assign, ast.AnnAssign)):
+    return "is stored in an attribute or container"
+  if isinstance(parent, (ast.Call, ast.keyword)):
+    return "is handed to another function"
+  return "is not assigned to a variable"
+
+
+def _add_construction(module, unit, call, symbol, statement) -> None:
+  parameters = facts.PARAMETERS.get((unit.kind, unit.flavour))
+  if parameters is None:
+    return
+  arguments = facts.bind_arguments(call, parameters)
+  if arguments is None:
+    unit.problem("EM208", call, argument="*args or **kwargs")
+    return
+  for name in arguments:
+    if name not in parameters:
+      unit.problem("EM208", call, argument=name)
+  unit.constructions.append(Construction(call, symbol, statement, arguments))
+
+
+def _add_variable_uses(module: Module, unit: Unit) -> None:
+  statement = unit.constructions[0].statement
+  target = statement.targets[0]  # type: ignore[attr-defined]
+  owner, bindings = module.scope_of[target].lookup(unit.name)
+  own = {c.statement for c in unit.constructions}
+  for binding in bindings:
+    if binding.node not in own:
+      unit.problem("EM212", binding.node, what="shares its variable with another value")
+  for construction in unit.constructions:
+    if module.scope_of[construction.statement] is not owner:
+      unit.problem("EM212", construction.call, what="is a global or nonlocal variable")
+  for name in facts.loads(module, target):
+    parent = module.parents.get(name)
+    if not isinstance(parent, ast.Attribute):
+      unit.problem("EM212", name, what="is handed to other code")
+      continue
+    call = module.parents.get(parent)
+    is_call = isinstance(call, ast.Call) and call.func is parent
+    if is_call and parent.attr in _METHODS:
+      arguments = facts.bind_arguments(call, facts.METHOD_PARAMETERS[parent.attr])
+      if arguments is None:
+        unit.problem("EM209", call, name=f"{parent.attr}(*args or **kwargs)")
+        continue
+      unit.calls.append(MethodCall(call, parent.attr, arguments))
+    elif parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
+      unit.model_dir_reads.append(parent)
+    else:
+      unit.problem("EM209", parent, name=parent.attr)

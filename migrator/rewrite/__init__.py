@@ -1,0 +1,1 @@
+"""Units -> plan -> libcst edits; one file per construct."""

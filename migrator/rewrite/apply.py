@@ -1,0 +1,235 @@
+"""Applies a plan to the source with libcst: only the planned places change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Optional, Union
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from migrator.rewrite.plan import Plan, StatementEdit, Unsupported
+
+_Place = tuple[int, int]
+_Extent = tuple[int, int, int, int]
+_Statement = Union[cst.SimpleStatementLine, cst.BaseCompoundStatement]
+
+
+def apply(plan: Plan) -> str:
+  """Returns the new source text.
+
+  Raises:
+    Unsupported: EM218, an edit whose place libcst does not show as a node of its own.
+  """
+  wrapper = MetadataWrapper(cst.parse_module(plan.module.text), unsafe_skip_copy=True)
+  editor = _Editor(plan, wrapper.module)
+  code = wrapper.visit(editor).code
+  missed = editor.missed()
+  if missed is not None:
+    raise Unsupported("EM218", missed, what="this layout cannot be edited safely")
+  return code
+
+
+class _Editor(cst.CSTTransformer):
+  """Replaces expressions, methods and statements at the places of the plan."""
+
+  METADATA_DEPENDENCIES = (PositionProvider,)
+
+  def __init__(self, plan: Plan, module: cst.Module):
+    super().__init__()
+    self._plan = plan
+    self._config = module.config_for_parsing
+    self._statements = {self._start(s): (s, e) for s, e in plan.statements.items()}
+    self._expressions = {self._extent(n): (n, t) for n, t in plan.expressions.items()}
+    self._functions = {self._start(f): (f, v) for f, v in plan.functions.items()}
+    self._twins = {self._start(c): n for c, n in plan.twins.items()}
+    self._done: set = set()
+
+  def _start(self, node) -> _Place:
+    span = self._plan.module.span(node)
+    return (span.line, span.column)
+
+  def _extent(self, node) -> _Extent:
+    span = self._plan.module.span(node)
+    return (span.line, span.column, span.end_line, span.end_column)
+
+  def missed(self):
+    """The first planned node that was not found, or None.
+
+    Expressions inside replaced statements are part of the replacement already.
+    """
+    replaced = [s for s, e in self._plan.statements.items() if e.replacement is not None]
+    for node, _ in [*self._statements.values(), *self._functions.values()]:
+      if node not in self._done:
+        return node
+    for node, _ in self._expressions.values():
+      inside = any(s is node or s in self._plan.module.ancestors(node) for s in replaced)
+      if node not in self._done and not inside:
+        return node
+    return None
+
+  # -- expressions and methods --------------------------------------------------
+
+  def _place(self, node: cst.CSTNode) -> _Extent:
+    position = self.get_metadata(PositionProvider, node)
+    start, end = position.start, position.end
+    return (start.line, start.column, end.line, end.column)
+
+  def _expression(self, original, updated):
+    found = self._expressions.get(self._place(original))
+    if found is None:
+      return updated
+    self._done.add(found[0])
+    new = cst.parse_expression(found[1], config=self._config)
+    if getattr(updated, "lpar", None):
+      new = new.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+    return new
+
+  def leave_Call(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
+  def leave_Name(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
+  def leave_Attribute(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
+  def leave_FunctionDef(self, original_node, updated_node):
+    line, column, _, _ = self._place(original_node)
+    found = self._functions.get((line, column))
+    if found is None:
+      return updated_node
+    self._done.add(found[0])
+    name, parameters = found[1]
+    template = cst.parse_statement(f"def f({parameters}): pass", config=self._config)
+    assert isinstance(template, cst.FunctionDef)
+    return updated_node.with_changes(name=cst.Name(name), params=template.params)
+
+  # -- statements ---------------------------------------------------------------
+
+  def leave_IndentedBlock(self, original_node, updated_node):
+    body, footer = self._edit_body(original_node.body, updated_node.body, blank_lines=1)
+    if not body:
+      body = [cst.parse_statement("pass", config=self._config)]
+    return updated_node.with_changes(body=body, footer=[*footer, *updated_node.footer])
+
+  def leave_Module(self, original_node, updated_node):
+    body, footer = self._edit_body(original_node.body, updated_node.body, blank_lines=2)
+    return updated_node.with_changes(body=body, footer=[*footer, *updated_node.footer])
+
+  def _edit_body(self, original, updated, blank_lines: int):
+    result: list[_Statement] = []
+    pending: list[cst.EmptyLine] = []  # what a removed statement leaves above the next one
+    generated: list[int] = []
+    for old, new in zip(original, updated):
+      line, column, _, _ = self._place(old)
+      node, edit = self._statements.get((line, column), (None, None))
+      if isinstance(old, cst.SimpleStatementLine) and len(old.body) != 1:
+        edit = None
+      if edit is None:
+        result.append(_prepend(new, pending))
+        pending = []
+        twin = self._twins.get((line, column))
+        if twin is not None:
+          result[-1:] = [_prepend(old, []), new.with_changes(name=cst.Name(twin))]
+          generated.append(len(result) - 1)
+        continue
+      self._done.add(node)
+      new = _prepend(new, pending)
+      pending = []
+      statements = self._edited(edit, new)
+      if not statements:
+        pending = _left_behind(edit, new)
+        continue
+      inserted = len(statements) - (edit.replacement is None)
+      generated += range(len(result), len(result) + inserted)
+      result += statements
+    _space_functions(result, generated, blank_lines)
+    return result, [line for line in pending if line.comment]
+
+  def _edited(self, edit: StatementEdit, new: _Statement) -> list[_Statement]:
+    before = self._parse(edit.before)
+    own = [new] if edit.replacement is None else self._parse(edit.replacement)
+    after = self._parse(edit.after)
+    statements = before + own + after
+    if not statements:
+      return []
+    lines = _leading(edit, new)
+    if edit.replacement is not None:
+      target = 0 if edit.leading_first or not own else len(before)
+      statements[target] = _prepend(statements[target], lines)
+    elif before and edit.leading_first:
+      statements[0] = _prepend(statements[0], lines)
+      statements[len(before)] = new.with_changes(leading_lines=[])
+    else:
+      statements[len(before)] = new.with_changes(leading_lines=lines)
+    return statements
+
+  def _parse(self, lines: Sequence[str]) -> list[_Statement]:
+    if not lines:
+      return []
+    module = cst.parse_module("\n".join(lines) + "\n", config=self._config)
+    body = list(module.body)
+    if module.header:
+      body[0] = _prepend(body[0], module.header)
+    return body
+
+
+def _leading(edit: StatementEdit, new: _Statement) -> list[cst.EmptyLine]:
+  lines = list(new.leading_lines)
+  if edit.drop_comments:
+    lines = _blanks(lines)
+  trailing = _trailing_comment(new)
+  text = "\n".join([*edit.before, *(edit.replacement or []), *edit.after])
+  comments = list(edit.comments)
+  if edit.replacement is not None and trailing and trailing not in text:
+    comments.append(trailing)
+  return lines + [cst.EmptyLine(comment=cst.Comment(c)) for c in comments]
+
+
+def _left_behind(edit: StatementEdit, new: _Statement) -> list[cst.EmptyLine]:
+  return _blanks(new.leading_lines) if edit.drop_comments else _leading(edit, new)
+
+
+def _blanks(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+  """The blank lines before the first comment."""
+  blanks = []
+  for line in lines:
+    if line.comment is not None:
+      break
+    blanks.append(line)
+  return blanks
+
+
+def _trailing_comment(node: _Statement) -> Optional[str]:
+  if isinstance(node, cst.SimpleStatementLine) and node.trailing_whitespace.comment:
+    return node.trailing_whitespace.comment.value
+  return None
+
+
+def _prepend(node: _Statement, lines: Sequence[cst.EmptyLine]) -> _Statement:
+  """Puts lines above a statement; blank lines are not doubled."""
+  if not lines:
+    return node
+  own = list(node.leading_lines)
+  if not any(line.comment for line in lines):
+    blanks = len(_blanks(own))
+    return node.with_changes(leading_lines=[*lines[: max(0, len(lines) - blanks)], *own])
+  if lines[-1].comment is not None:
+    own = own[len(_blanks(own)) :]
+  return node.with_changes(leading_lines=[*lines, *own])
+
+
+def _space_functions(body: list[_Statement], generated: Sequence[int], count: int) -> None:
+  """Gives generated functions and classes, and what follows them, their blank lines."""
+  definitions = (cst.FunctionDef, cst.ClassDef)
+  for i, statement in enumerate(body):
+    if i == 0:
+      continue
+    is_new = i in generated and isinstance(statement, definitions)
+    after_new = i - 1 in generated and isinstance(body[i - 1], definitions)
+    if is_new or after_new:
+      own = list(statement.leading_lines)
+      comments = own[len(_blanks(own)) :]
+      blanks = [cst.EmptyLine(indent=False)] * count
+      body[i] = statement.with_changes(leading_lines=[*blanks, *comments])

@@ -1,0 +1,180 @@
+"""DNNClassifier -> a function that creates the Keras model, layer by layer.
+
+The architecture is that of the canned estimator: Dense layers with activation, each followed
+by Dropout, and a last Dense layer for the logits
+(https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/estimator/DNNClassifier).
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import Optional
+
+from migrator.analysis import facts, units
+from migrator.analysis.module import UNKNOWN
+from migrator.rewrite import columns, emit, optimizers, run_config
+from migrator.rewrite.plan import Plan, Unsupported
+
+# Arguments of the constructor that have no counterpart yet.
+_REFUSED = (
+  "weight_column",
+  "label_vocabulary",
+  "input_layer_partitioner",
+  "warm_start_from",
+  "loss_reduction",
+)
+SCOPE = "dnn"
+
+
+@dataclasses.dataclass
+class Network:
+  """What one construction of a DNNClassifier becomes.
+
+  Attributes:
+    body: statements of the factory up to `logits`, in the style of a nested block.
+    optimizer: the Keras optimizer.
+    policy: the checkpoint policy.
+    directory: the expression of the model directory; None: a temporary directory.
+    columns: the feature columns, with the statements they leave without use.
+    config_name: the read of the RunConfig's variable, if it has one.
+  """
+
+  body: list[str]
+  optimizer: optimizers.Optimizer
+  policy: run_config.Policy
+  directory: Optional[str]
+  directory_item: Optional[emit.Item]
+  columns: columns.Columns
+  config_name: Optional[ast.Name]
+
+  def key(self) -> tuple:
+    """Constructions with equal keys can share one factory."""
+    code = tuple(line for line in self.body if not line.lstrip().startswith("#"))
+    return (code, self.optimizer.text)
+
+
+def read(
+  plan: Plan, tf: str, unit: units.Unit, construction: units.Construction, exact: bool
+) -> Network:
+  """Reads one construction.
+
+  Raises:
+    Unsupported: an argument that is not carried over.
+  """
+  arguments = construction.arguments
+  for name in _REFUSED:
+    if name in arguments and plan.module.constant(arguments[name].value) is not None:
+      raise Unsupported("EM208", arguments[name].node, argument=name)
+  if "batch_norm" in arguments and plan.module.constant(arguments["batch_norm"].value):
+    raise Unsupported("EM208", arguments["batch_norm"].node, argument="batch_norm")
+  for name in ("hidden_units", "feature_columns"):
+    if name not in arguments:
+      raise Unsupported("EM208", construction.call, argument=f"{name} (missing)")
+  found = columns.read_columns(plan, arguments["feature_columns"])
+  policy = run_config.read_policy(plan, arguments.get("config"))
+  optimizer = optimizers.convert(plan, tf, arguments.get("optimizer"), unit.flavour, exact)
+  style = plan.style_at(construction.call).nested()
+  body = list(found.comments) or plan.comments.leading(arguments["feature_columns"].node)
+  body += columns.input_lines(plan, tf, found, style)
+  body += _hidden_layers(plan, tf, arguments, style)
+  body += _logits(plan, tf, construction, style)
+  directory, directory_item = _directory(plan, arguments.get("model_dir"), policy)
+  config = arguments.get("config")
+  config_name = config.value if config is not None else None
+  return Network(
+    body,
+    optimizer,
+    policy,
+    directory,
+    directory_item,
+    found,
+    config_name if isinstance(config_name, ast.Name) else None,
+  )
+
+
+def _directory(plan: Plan, argument: Optional[facts.Argument], policy: run_config.Policy):
+  if argument is not None and plan.module.constant(argument.value) is not None:
+    text = plan.source(argument.value)
+    if policy.model_dir is not None and plan.source(policy.model_dir) != text:
+      raise Unsupported("EM208", argument.node, argument="a model_dir other than RunConfig's")
+    return text, plan.item(argument, text)
+  if policy.model_dir is not None:
+    return plan.source(policy.model_dir), None
+  return None, None
+
+
+def _hidden_layers(plan: Plan, tf: str, arguments, style: emit.Style) -> list[str]:
+  hidden, dropout = arguments["hidden_units"], arguments.get("dropout")
+  activation = _activation(plan, arguments.get("activation_fn"))
+  rate = None
+  if dropout is not None and plan.module.constant(dropout.value) is not None:
+    rate = plan.source(dropout.value)
+  comments = plan.comments.leading(hidden.node)
+  trailing = plan.comments.trailing(hidden.node)
+  comments += [trailing] if trailing else []
+  for argument in (arguments.get("activation_fn"), dropout):
+    if argument is not None:
+      comments += plan.comments.leading(argument.node)
+      trailing = plan.comments.trailing(argument.node)
+      comments += [trailing] if trailing else []
+  definition = hidden.value
+  if isinstance(definition, (ast.List, ast.Tuple)) and not any(
+    isinstance(e, ast.Starred) for e in definition.elts
+  ):
+    lines = []
+    for i, units_node in enumerate(definition.elts):
+      name = emit.string(f"hiddenlayer_{i}")
+      lines += _layer(tf, plan.source(units_node), activation, name, rate, style)
+    return comments + lines
+  nested = style.nested()
+  variables = ("i", "units")
+  body = _layer(tf, variables[1], activation, 'f"hiddenlayer_{i}"', rate, nested)
+  head = f"for {variables[0]}, {variables[1]} in enumerate({plan.source(hidden.value)}):"
+  return comments + emit.block(head, body, style)
+
+
+def _layer(tf, units_text, activation, name, rate, style) -> list[str]:
+  items = [units_text, *([f"activation={activation}"] if activation else []), f"name={name}"]
+  lines = emit.bracketed(f"net = {tf}.keras.layers.Dense(", items, ")(net)", style)
+  if rate is not None:
+    lines.append(f"net = {tf}.keras.layers.Dropout({rate})(net)")
+  return lines
+
+
+def _activation(plan: Plan, argument: Optional[facts.Argument]) -> Optional[str]:
+  if argument is None:
+    return '"relu"'
+  if plan.module.constant(argument.value) is None:
+    return None
+  symbol = plan.module.resolve(argument.value)
+  if symbol is not None and symbol.path == "tf.nn.relu":
+    return '"relu"'
+  if symbol is not None and symbol.path.startswith(("tf.nn.", "tf.tanh", "tf.sigmoid")):
+    return plan.source(argument.value)
+  if isinstance(plan.module.definition(argument.value), (ast.FunctionDef, ast.Lambda)):
+    return plan.source(argument.value)
+  raise Unsupported("EM208", argument.node, argument="activation_fn")
+
+
+def _logits(plan: Plan, tf: str, construction, style: emit.Style) -> list[str]:
+  argument = construction.arguments.get("n_classes")
+  classes = plan.module.constant(argument.value) if argument is not None else 2
+  if classes is UNKNOWN:
+    raise Unsupported("EM208", argument.node, argument="n_classes (not known in the file)")
+  if not isinstance(classes, int) or classes <= 2:
+    node = argument.node if argument is not None else construction.call
+    raise Unsupported("EM208", node, argument=f"n_classes={classes} (the binary head)")
+  comments = plan.comments.leading(argument.node)
+  trailing = plan.comments.trailing(argument.node)
+  items = [plan.source(argument.value), 'name="logits"']
+  lines = emit.bracketed(f"logits = {tf}.keras.layers.Dense(", items, ")(net)", style)
+  if trailing:
+    lines[-1] += "  " + trailing
+  return comments + lines
+
+
+def loss(tf: str, flavour: str) -> str:
+  """The head's loss: its sum over the batch in v1, its mean in v2."""
+  reduction = ', reduction="sum"' if flavour == "v1" else ""
+  return f"{tf}.keras.losses.SparseCategoricalCrossentropy(from_logits=True{reduction})"

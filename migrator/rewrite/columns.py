@@ -1,0 +1,206 @@
+"""Feature columns of a canned estimator -> Keras inputs and the input layer.
+
+The Estimator's input layer is the concatenation of the flattened columns in the order of
+their names, whatever the order of the list
+(https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/feature_column/input_layer).
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import Optional
+
+from migrator.analysis import facts
+from migrator.analysis.module import UNKNOWN
+from migrator.rewrite import emit
+from migrator.rewrite.plan import Plan, Unsupported
+
+
+@dataclasses.dataclass
+class Column:
+  """One `numeric_column`: expressions of its key and shape, and how many dimensions it has."""
+
+  key: str
+  shape: str
+  rank: int
+  item: emit.Item
+  nameable: bool = True
+
+
+@dataclasses.dataclass
+class Columns:
+  """The columns of one estimator.
+
+  Attributes:
+    columns: one by one, in source order; or exactly one column made for each `target in iterable`.
+    each: ("target", "iterable") of the comprehension, else None.
+    statements: assignments and loops that only serve to build the list.
+    names: the reads of those assignments that this use explains.
+    comments: comments above the statement that assigned the list.
+  """
+
+  columns: list[Column]
+  each: Optional[tuple[str, str]] = None
+  statements: list[ast.stmt] = dataclasses.field(default_factory=list)
+  names: list[ast.Name] = dataclasses.field(default_factory=list)
+  comments: tuple[str, ...] = ()
+
+
+def read_columns(plan: Plan, argument: facts.Argument) -> Columns:
+  """Reads `feature_columns=`.
+
+  Raises:
+    Unsupported: EM207, a column or a way of building the list that is not carried over.
+  """
+  node = argument.value
+  found = Columns([])
+  definition = _follow(plan, node, found)
+  if isinstance(definition, (ast.List, ast.Tuple, ast.Set)):
+    if isinstance(definition, ast.List) and not definition.elts and found.statements:
+      _read_appends(plan, node, found)
+    for element in definition.elts:
+      found.columns.append(_column(plan, element, found))
+  elif isinstance(definition, ast.ListComp):
+    _read_comprehension(plan, definition, found)
+  else:
+    raise Unsupported("EM207", node, column=plan.module.source(node))
+  if not found.columns:
+    raise Unsupported("EM207", node, column="an empty list")
+  return found
+
+
+def _follow(plan: Plan, node: ast.AST, found: Columns) -> Optional[ast.AST]:
+  """The definition of a name, noting the statement that can go when nobody else reads it."""
+  while isinstance(node, ast.Name):
+    _, bindings = plan.module.scope_of[node].lookup(node.id)
+    if len(bindings) != 1 or bindings[0].kind != "assign" or bindings[0].value is None:
+      return None
+    statement = bindings[0].node
+    if not isinstance(statement, ast.Assign) or statement.value is not bindings[0].value:
+      return None
+    if not found.statements:
+      found.comments = tuple(plan.comments.leading(statement))
+    found.statements.append(statement)
+    found.names.append(node)
+    node = bindings[0].value
+  return node
+
+
+def _column(plan: Plan, element: ast.AST, found: Columns) -> Column:
+  comments = (plan.comments.leading(element), plan.comments.trailing(element))
+  call = _follow(plan, element, Columns([]) if isinstance(element, ast.Call) else found)
+  symbol = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
+  if symbol is None or symbol.path != "tf.feature_column.numeric_column":
+    name = symbol.path if symbol is not None else plan.module.source(element)
+    raise Unsupported("EM207", element, column=name)
+  bound = facts.bind_arguments(call, facts.NUMERIC_COLUMN_PARAMETERS)
+  if bound is None or "key" not in bound:
+    raise Unsupported("EM207", element, column="numeric_column with *args or **kwargs")
+  for name in ("normalizer_fn", "default_value"):
+    value = bound.get(name)
+    if value is not None and plan.module.constant(value.value) is not None:
+      raise Unsupported("EM207", value.node, column=f"numeric_column with {name}")
+  shape, rank = "[1]", 1
+  if "shape" in bound:
+    shape, rank = _shape(plan, bound["shape"].value)
+  key = plan.module.constant(bound["key"].value)
+  nameable = key is UNKNOWN or (isinstance(key, str) and key.replace(".", "_").isidentifier())
+  text = plan.source(bound["key"].value)
+  if isinstance(bound["key"].value, ast.Constant) and isinstance(key, str):
+    text = emit.string(key)
+  return Column(text, shape, rank, emit.Item("", *comments), nameable)
+
+
+def _shape(plan: Plan, node: ast.expr) -> tuple[str, int]:
+  value = plan.module.constant(node)
+  if isinstance(value, int):
+    return f"[{plan.source(node)}]", 1
+  if isinstance(value, (list, tuple)) and all(isinstance(v, int) for v in value):
+    return plan.source(node), len(value)
+  raise Unsupported("EM207", node, column="numeric_column whose shape is not in the file")
+
+
+def _read_comprehension(plan: Plan, node: ast.ListComp, found: Columns) -> None:
+  generator = node.generators[0]
+  if len(node.generators) != 1 or generator.ifs or not isinstance(generator.target, ast.Name):
+    raise Unsupported("EM207", node, column="a comprehension with conditions")
+  found.columns.append(_column(plan, node.elt, found))
+  found.each = (generator.target.id, plan.source(generator.iter))
+
+
+def _read_appends(plan: Plan, node: ast.AST, found: Columns) -> None:
+  """`columns = []` followed by `columns.append(...)`, or by one loop that appends."""
+  first = found.names[-1]
+  for name in facts.loads(plan.module, first):
+    attribute = plan.module.parents.get(name)
+    call = plan.module.parents.get(attribute) if attribute is not None else None
+    if not isinstance(attribute, ast.Attribute) or attribute.attr != "append":
+      continue
+    if not isinstance(call, ast.Call) or call.func is not attribute or len(call.args) != 1:
+      raise Unsupported("EM207", name, column="a list built by other means than append")
+    statement = plan.module.statement(call)
+    parent = plan.module.parents[statement]
+    if isinstance(parent, ast.For):
+      if found.columns or len(parent.body) != 1 or parent.orelse:
+        raise Unsupported("EM207", parent, column="a list built by a loop and more")
+      if not isinstance(parent.target, ast.Name):
+        raise Unsupported("EM207", parent, column="a list built by a loop over pairs")
+      found.columns.append(_column(plan, call.args[0], found))
+      found.each = (parent.target.id, plan.source(parent.iter))
+      statement = parent
+    elif found.each or not _same_block(plan, statement, found.statements[-1]):
+      raise Unsupported("EM207", statement, column="a list built under a condition")
+    else:
+      found.columns.append(_column(plan, call.args[0], found))
+    found.statements.append(statement)
+    found.names.append(name)
+
+
+def _same_block(plan: Plan, one: ast.stmt, other: ast.stmt) -> bool:
+  return plan.module.parents[one] is plan.module.parents[other]
+
+
+def input_lines(plan: Plan, tf: str, found: Columns, style: emit.Style) -> list[str]:
+  """Statements that define `inputs` (a dict of Keras inputs) and `net` (shape [B, n])."""
+  if found.each:
+    return _each_lines(tf, found, style)
+  columns = found.columns
+  items = [
+    emit.Item(
+      f"{c.key}: {tf}.keras.Input({c.shape}" + (f", name={c.key})" if c.nameable else ")"),
+      c.item.leading,
+      c.item.trailing,
+    )
+    for c in columns
+  ]
+  lines = emit.bracketed("inputs = {", items, "}", style)
+  if len(columns) == 1:
+    column = columns[0]
+    layer = f"{tf}.keras.layers.Flatten()(inputs[{column.key}])"
+    return [*lines, f"net = {layer if column.rank > 1 else f'inputs[{column.key}]'}"]
+  flatten = any(c.rank > 1 for c in columns)
+  return lines + _concatenation(tf, flatten, style)
+
+
+def _each_lines(tf: str, found: Columns, style: emit.Style) -> list[str]:
+  column, (target, iterable) = found.columns[0], found.each or ("", "")
+  inputs = f"{tf}.keras.Input({column.shape}, name={column.key})"
+  lines = [f"inputs = {{{column.key}: {inputs} for {target} in {iterable}}}"]
+  if len(lines[0]) > style.width:
+    body = [f"{column.key}: {inputs}", f"for {target} in {iterable}"]
+    joined = style.indent + " ".join(body)
+    inner = [joined] if len(joined) <= style.width else [style.indent + b for b in body]
+    lines = ["inputs = {", *inner, "}"]
+  return lines + _concatenation(tf, column.rank > 1, style)
+
+
+def _concatenation(tf: str, flatten: bool, style: emit.Style) -> list[str]:
+  element = "inputs[name]"
+  if flatten:
+    element = f"{tf}.keras.layers.Flatten()({element})"
+  comprehension = f"[{element} for name in sorted(inputs)]"
+  head = f"net = {tf}.keras.layers.Concatenate()("
+  if len(head + comprehension) < style.width:
+    return [head + comprehension + ")"]
+  return [head, style.indent + comprehension, ")"]

@@ -1,0 +1,130 @@
+"""Lays out generated code the way `ruff format` would, in the indentation of the file."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import Union
+
+LINE_LENGTH = 88
+
+
+@dataclasses.dataclass
+class Item:
+  """One argument or element, with the user's comments that belong to it."""
+
+  text: str
+  leading: Sequence[str] = ()
+  trailing: str = ""
+
+  @property
+  def commented(self) -> bool:
+    return bool(self.leading or self.trailing)
+
+
+@dataclasses.dataclass
+class Style:
+  """How the file is laid out.
+
+  Attributes:
+    indent: one level of indentation.
+    width: characters that a line may have, less the indentation of the place.
+  """
+
+  indent: str = "    "
+  width: int = LINE_LENGTH
+
+  def nested(self) -> Style:
+    return Style(self.indent, self.width - len(self.indent.expandtabs(4)))
+
+
+def bracketed(
+  head: str, items: Sequence[Union[Item, str]], tail: str, style: Style
+) -> list[str]:
+  """Lines of `head` + items + `tail`, where head ends in an opening bracket.
+
+  One line if it fits, else all items on one indented line, else one item a line with a
+  trailing comma; comments force the last form.
+  """
+  parts = [item if isinstance(item, Item) else Item(item) for item in items]
+  plain = not any(p.commented for p in parts)
+  multiline = any("\n" in p.text for p in parts)
+  joined = ", ".join(p.text for p in parts)
+  if plain and not multiline and len(head + joined + tail) <= style.width:
+    return [head + joined + tail]
+  if plain and len(parts) == 1 and multiline and parts[0].text[-1] in ")]}":
+    # A single bracketed argument hugs the brackets of the call.
+    first, *rest = parts[0].text.split("\n")
+    if first[-1] in "([{" and len(head + first) <= style.width:
+      return [head + first, *rest[:-1], rest[-1] + tail]
+  if (
+    plain and not multiline and parts
+    and len(style.indent.expandtabs(4) + joined) <= style.width
+    and not head.rstrip().endswith(("{", "["))
+  ):
+    return [head, style.indent + joined, tail]
+  lines = [head]
+  for part in parts:
+    lines += [style.indent + comment for comment in part.leading]
+    body = wrap(part.text, style.nested()).split("\n")
+    lines += [style.indent + body[0], *[indented(line, style) for line in body[1:]]]
+    lines[-1] += "," + ("  " + part.trailing if part.trailing else "")
+  return [*lines, tail]
+
+
+def wrap(argument: str, style: Style) -> str:
+  """Breaks an argument that is a call and too long for a line, at its own arguments."""
+  if "\n" in argument or len(argument) + 1 <= style.width:
+    return argument
+  try:
+    call = ast.parse(f"f({argument})", mode="eval").body
+  except SyntaxError:
+    return argument
+  assert isinstance(call, ast.Call)
+  value = call.args[0] if call.args else call.keywords[0].value
+  if not isinstance(value, ast.Call) or not (value.args or value.keywords):
+    return argument
+  places = sorted(
+    (a.col_offset - 2, a.end_col_offset - 2)  # type: ignore[operator]
+    for a in (*value.args, *value.keywords)
+  )
+  encoded = argument.encode("utf-8")
+  items = [encoded[begin:end].decode("utf-8") for begin, end in places]
+  head = encoded[: places[0][0]].decode("utf-8")
+  tail = encoded[places[-1][1] :].decode("utf-8")
+  return "\n".join(bracketed(head, items, tail, style))
+
+
+def indented(line: str, style: Style) -> str:
+  return style.indent + line if line.strip() else ""
+
+
+def block(head: str, body: Sequence[str], style: Style) -> list[str]:
+  """A compound statement."""
+  return [head, *[indented(line, style) for line in body]]
+
+
+def string(value: str) -> str:
+  """A literal in double quotes where that needs no escape."""
+  text = repr(value)
+  return text if '"' in value or "\\" in text else '"' + text[1:-1] + '"'
+
+
+def dedent(text: str, columns: int) -> str:
+  """Moves the continuation lines of a source segment `columns` to the left.
+
+  Leaves the text alone when a line of it belongs to a string over several lines.
+  """
+  if "\n" not in text or '"""' in text or "'''" in text:
+    return text
+  lines = text.split("\n")
+  return "\n".join(
+    [lines[0], *[re.sub(rf"^[ \t]{{0,{columns}}}", "", line) for line in lines[1:]]]
+  )
+
+
+def number(value: float) -> str:
+  """A float as a person writes it: 1e-8, not 1e-08."""
+  return re.sub(r"e([-+])0+(\d)", lambda m: "e" + m[1].replace("+", "") + m[2], repr(value))

@@ -1,0 +1,299 @@
+"""Rewrites one source text: units -> plan -> edits -> check."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+from typing import Any, Optional
+
+from migrator.analysis import facts, symbols, units
+from migrator.analysis.module import Module
+from migrator.lint.finding import Finding
+from migrator.rewrite import canned, imports, run_config, tf2_faults, todo
+from migrator.rewrite.apply import apply
+from migrator.rewrite.fit import FitTarget
+from migrator.rewrite.loop import LoopTarget
+from migrator.rewrite.plan import Plan, Unsupported
+from migrator.rewrite.stock import StockTarget
+from migrator.rewrite.target import Target
+
+# A class that a unit needs converted may turn out to need a twin, and a RunConfig to have
+# another reader; each round settles at least one of them.
+_ROUNDS = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+  """How to rewrite.
+
+  Attributes:
+    target: "auto", "fit" or "loop".
+    stock: whether to use Keras' own BackupAndRestore (target fit).
+    exact: whether to use the runtime's exact optimizers everywhere.
+    resume_data: whether the loop keeps the input position in the checkpoint.
+    source_version: what plain `tf.estimator.X` means: 1, 2, or None to decide by the file.
+  """
+
+  target: str = "auto"
+  stock: bool = False
+  exact: bool = False
+  resume_data: bool = False
+  source_version: Optional[int] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class UnitResult:
+  """What became of one unit: `target` is "fit" or "loop"; "" when it was left whole."""
+
+  name: str
+  kind: str
+  flavour: str
+  line: int
+  target: str
+
+  def to_json(self) -> dict[str, Any]:
+    return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass
+class Result:
+  """The outcome for one text; `text` equals the input when nothing could be rewritten."""
+
+  text: str
+  changed: bool
+  units: list[UnitResult]
+  findings: list[Finding]
+  left: int = 0
+
+  @property
+  def complete(self) -> bool:
+    """Whether nothing is left to a person."""
+    return self.left == 0
+
+
+def rewrite(text: str, path: str, options: Options = Options()) -> Result:  # noqa: B008
+  """Rewrites the units of one text.
+
+  Args:
+    text: Python source.
+    path: the file's name, for findings.
+    options: how.
+
+  Raises:
+    SyntaxError: the text cannot be parsed.
+  """
+  module = Module(text, path)
+  found = units.find_units(module, options.source_version)
+  refused: dict[units.Unit, Unsupported] = {}
+  twins: set[ast.ClassDef] = set()
+  for _ in range(_ROUNDS):
+    plan = _plan(module, path, found, options, refused, twins)
+    if plan is not None:
+      break
+  else:
+    raise RuntimeError(f"{path}: the units of this file depend on each other in a circle")
+  return _finish(module, path, plan, found, options, refused)
+
+
+def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
+  """Plans all units that are not refused; None when that changed what is refused."""
+  plan = Plan(module, path)
+  plan.twins = {c: plan.fresh(f"{c.name}Callback") for c in twins}
+  tf = _tf2_name(plan)
+  before = (len(refused), len(twins))
+  networks: list[canned.Network] = []
+  for unit in found:
+    if unit in refused or unit.problems:
+      continue
+    saved = _snapshot(plan)
+    try:
+      _check_unit(module, unit)
+      networks += _target(plan, tf, unit, options).write()
+    except Unsupported as reason:
+      _restore(plan, saved)
+      refused[unit] = reason
+  if len(refused) != before[0]:
+    return None
+  _check_shared(plan, found, refused, networks)
+  twins |= _needed_twins(plan)
+  if (len(refused), len(twins)) != before:
+    return None
+  tf2_faults.plan_fixes(plan)
+  _remove_unread(plan, networks)
+  return plan
+
+
+def _check_unit(module: Module, unit: units.Unit) -> None:
+  if (unit.kind, unit.flavour) not in facts.PARAMETERS:
+    code = {"Estimator": "EM202", "TPUEstimator": "EM203"}.get(unit.kind, "EM201")
+    raise Unsupported(code, unit.node, name=unit.name, symbol=unit.symbol.path, what=unit.kind)
+  for use in module.uses():
+    name = use.symbol.path.rpartition(".")[2]
+    if name in ("disable_v2_behavior", "disable_eager_execution"):
+      raise Unsupported("EM217", use.node)
+  for node in ast.walk(module.tree):
+    if isinstance(node, ast.Constant) and node.value == "TF_CONFIG":
+      raise Unsupported("EM107", node, what="TF_CONFIG")
+
+
+def _target(plan: Plan, tf: str, unit: units.Unit, options: Options) -> Target:
+  if options.target == "loop":
+    return LoopTarget(plan, tf, unit, options.exact, options.resume_data)
+  return (StockTarget if options.stock else FitTarget)(plan, tf, unit, options.exact)
+
+
+_EDITED = ("statements", "expressions", "functions", "classes", "hook_names", "imports", "findings")
+
+
+def _snapshot(plan: Plan) -> dict[str, Any]:
+  saved = {name: copy.copy(getattr(plan, name)) for name in _EDITED}
+  saved["statements"] = {s: copy.deepcopy(e) for s, e in plan.statements.items()}
+  return saved
+
+
+def _restore(plan: Plan, saved: dict[str, Any]) -> None:
+  for name, value in saved.items():
+    setattr(plan, name, value)
+
+
+def _tf2_name(plan: Plan) -> str:
+  """The name that means TF2 in the output; asks for an import when there is none."""
+  for name, bindings in plan.module.root.bindings.items():
+    for binding in bindings:
+      symbol = symbols.canonical(binding.target) if binding.kind == "import" else None
+      if symbol == symbols.Symbol("tf") and len(bindings) == 1:
+        return name
+  name = plan.fresh("tf", "tf2", "tensorflow2")
+  plan.tf_import = f"import tensorflow as {name}"
+  return name
+
+
+def _check_shared(plan, found, refused, networks) -> None:
+  """A RunConfig that something else reads keeps its units as they are."""
+  names = {id(n.config_name) for n in networks if n.config_name is not None}
+  for unit in found:
+    if unit in refused or unit.problems:
+      continue
+    for construction in unit.constructions:
+      config = construction.arguments.get("config")
+      if config is None or not isinstance(config.value, ast.Name):
+        continue
+      for name in facts.loads(plan.module, config.value):
+        if id(name) not in names and unit not in refused:
+          what = f"`{name.id}` is also read in line {name.lineno}; its RunConfig"
+          refused[unit] = Unsupported("EM109", name, what=what)
+
+
+def _needed_twins(plan: Plan) -> set[ast.ClassDef]:
+  """Converted hook classes that something other than the rewritten units uses."""
+  needed = set()
+  explained = {id(n) for n in plan.hook_names}
+  for node in plan.classes:
+    bases = {id(b) for c in plan.classes for b in c.bases}
+    for name in ast.walk(plan.module.tree):
+      if (
+        isinstance(name, ast.Name)
+        and name.id == node.name
+        and isinstance(name.ctx, ast.Load)
+        and plan.module.definition(name) is node
+        and id(name) not in explained | bases
+        and not _inside(plan.module, name, node)
+      ):
+        needed.add(node)
+  return needed
+
+
+def _inside(module: Module, name: ast.AST, node: ast.AST) -> bool:
+  return any(a is node for a in module.ancestors(name))
+
+
+def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
+  """Removes assignments whose every reader is gone: RunConfigs, columns, optimizers."""
+  for network in networks:
+    statement = network.policy.statement
+    if statement is not None:
+      plan.remove(statement)
+    explained = {
+      id(n)
+      for other in networks
+      for n in other.columns.names
+    }
+    for column_statement in network.columns.statements:
+      names = [
+        n
+        for n in ast.walk(plan.module.tree)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        and plan.module.statement(n) is column_statement
+      ]
+      loads = [n for name in names for n in facts.loads(plan.module, name)]
+      if all(id(n) in explained for n in loads):
+        plan.remove(column_statement)
+
+
+def _finish(module, path, plan, found, options, refused) -> Result:
+  results, left = [], []
+  for unit in found:
+    line = unit.node.lineno  # type: ignore[attr-defined]
+    rewritten = unit not in refused and not unit.problems
+    target = "loop" if options.target == "loop" else "fit"
+    results.append(
+      UnitResult(unit.name, unit.kind, unit.flavour, line, target if rewritten else "")
+    )
+    if rewritten:
+      _report_rewritten(plan, unit, options)
+    else:
+      left.append(unit)
+  changed = bool(plan.statements or plan.expressions or plan.functions)
+  notes = list(plan.findings) if changed else []
+  plan.findings = []
+  for unit in left:
+    reasons = [(p.code, p.node, p.values) for p in unit.problems]
+    if unit in refused:
+      reason = refused[unit]
+      reasons.append((reason.code, reason.node, reason.values))
+    for code, node, values in reasons:
+      plan.report(code, node, **values)
+  reasons_found = list(plan.findings)
+  text = module.text
+  if changed:
+    try:
+      text = _apply(plan, module)
+    except Unsupported as reason:
+      plan.report(reason.code, reason.node, **reason.values)
+      return Result(module.text, False, results, reasons_found + plan.findings, len(found))
+  text, remaining = todo.mark(text, path, reasons_found) if changed else (text, None)
+  if remaining is None:
+    remaining = todo.remaining(module, path)
+  covered = {(f.span.line, f.code) for f in reasons_found}
+  remaining = [f for f in remaining if (f.span.line, f.code) not in covered]
+  findings = sorted({*notes, *reasons_found, *remaining}, key=Finding.sort_key)
+  return Result(text, text != module.text, results, findings, len(left) + len(remaining))
+
+
+def _report_rewritten(plan: Plan, unit: units.Unit, options: Options) -> None:
+  if unit.flavour_reason and options.source_version is None:
+    plan.report("EM213", unit.node, flavour=unit.flavour, reason=unit.flavour_reason)
+  for call in unit.calls:
+    if call.method == "train" and not (options.resume_data and options.target == "loop"):
+      plan.report("EM210", call.call)
+  plan.report("EM112", unit.node)
+  policies = [c.arguments.get("config") for c in unit.constructions]
+  if options.target == "loop" and any(policies):
+    for config in policies:
+      call = plan.module.definition(config.value) if config is not None else None
+      if isinstance(call, ast.Call) and run_config.is_run_config(plan.module.resolve(call.func)):
+        keywords = [k.arg for k in call.keywords]
+        if "keep_checkpoint_max" in keywords and "save_checkpoints_steps" in keywords:
+          plan.report("EM108", call)
+
+
+def _apply(plan: Plan, module: Module) -> str:
+  tf_import = getattr(plan, "tf_import", None)
+  if tf_import:
+    plan.needs(tf_import)
+  imports.add(plan)
+  text = apply(plan)
+  cleanup = Plan(Module(text, module.filename), plan.path)
+  imports.remove_unused(cleanup, module)
+  return apply(cleanup) if cleanup.statements else text

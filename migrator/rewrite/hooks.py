@@ -1,0 +1,189 @@
+"""SessionRunHook classes -> Keras callbacks, and lists of them.
+
+https://www.tensorflow.org/guide/migrate/sessionrunhook_callback
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Optional
+
+from migrator.analysis import facts
+from migrator.rewrite.plan import Plan, Unsupported
+
+# hook method -> (callback method, parameters after self)
+METHODS = {
+  "begin": ("on_train_begin", "logs=None"),
+  "after_create_session": ("on_train_begin", "logs=None"),
+  "before_run": ("on_train_batch_begin", "batch, logs=None"),
+  "after_run": ("on_train_batch_end", "batch, logs=None"),
+  "end": ("on_train_end", "logs=None"),
+}
+# Attributes that keras.callbacks.Callback uses itself.
+_TAKEN = frozenset(("model", "_model", "params", "validation_data"))
+
+
+def callbacks(plan: Plan, tf: str, argument: Optional[facts.Argument]) -> list[str]:
+  """Elements for a `callbacks=` list from a `hooks=` argument.
+
+  The classes of the hooks are converted on the way.
+
+  Raises:
+    Unsupported: a hook that is built in, from another file, or does what has no counterpart.
+  """
+  if argument is None:
+    return []
+  node = argument.value
+  if isinstance(node, ast.Constant) and node.value is None:
+    return []
+  for instance in _instances(plan, node):
+    _convert_instance(plan, tf, instance)
+  if isinstance(node, (ast.List, ast.Tuple)):
+    return [plan.source(element) for element in node.elts]
+  text = plan.source(node)
+  return [f"*{text}" if isinstance(node, (ast.Name, ast.Attribute)) else f"*({text})"]
+
+
+def _instances(plan: Plan, node: ast.AST) -> Iterator[ast.AST]:
+  """The expressions that can be elements of a list of hooks."""
+  if isinstance(node, (ast.List, ast.Tuple)):
+    for element in node.elts:
+      yield element.value if isinstance(element, ast.Starred) else element
+  elif isinstance(node, ast.IfExp):
+    yield from _instances(plan, node.body)
+    yield from _instances(plan, node.orelse)
+  elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+    yield from _instances(plan, node.left)
+    yield from _instances(plan, node.right)
+  elif isinstance(node, ast.Name):
+    definition = plan.module.definition(node)
+    if not isinstance(definition, (ast.List, ast.Tuple, ast.IfExp, ast.BinOp)):
+      raise Unsupported("EM304", node, name=node.id)
+    yield from _instances(plan, definition)
+    yield from _appended(plan, node)
+  else:
+    raise Unsupported("EM304", node, name=plan.module.source(node))
+
+
+def _appended(plan: Plan, node: ast.Name) -> Iterator[ast.AST]:
+  for name in facts.loads(plan.module, node):
+    attribute = plan.module.parents.get(name)
+    call = plan.module.parents.get(attribute) if attribute is not None else None
+    if isinstance(attribute, ast.Attribute) and isinstance(call, ast.Call):
+      if attribute.attr == "append" and len(call.args) == 1:
+        yield call.args[0]
+      else:
+        raise Unsupported("EM304", name, name=f"{node.id}.{attribute.attr}()")
+
+
+def _convert_instance(plan: Plan, tf: str, node: ast.AST) -> None:
+  call = plan.module.definition(node)
+  if not isinstance(call, ast.Call):
+    raise Unsupported("EM304", node, name=plan.module.source(node))
+  symbol = plan.module.resolve(call.func)
+  if symbol is not None and symbol.path.startswith("tf."):
+    raise Unsupported("EM303", node, name=symbol.path)
+  definition = plan.module.definition(call.func)
+  if not isinstance(definition, ast.ClassDef):
+    raise Unsupported("EM304", node, name=plan.module.source(call.func))
+  convert_class(plan, tf, definition)
+  plan.hook_names.append(call.func)
+
+
+def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
+  """Plans the conversion of a hook class (and of its base classes in the file).
+
+  Raises:
+    Unsupported: EM302 or EM305, naming what has no counterpart.
+  """
+  if node in plan.classes:
+    return
+  base_symbol = facts.hook_base(plan.module, node)
+  if base_symbol is None:
+    raise Unsupported("EM304", node, name=node.name)
+  if base_symbol.path == "tf.train.CheckpointSaverListener":
+    raise Unsupported("EM305", node)
+  if base_symbol.path != "tf.train.SessionRunHook":
+    raise Unsupported("EM303", node, name=base_symbol.path)
+  plan.classes.append(node)
+  for base in node.bases:
+    symbol = plan.module.resolve(base)
+    definition = plan.module.definition(base)
+    if symbol is not None and symbol.path == "tf.train.SessionRunHook":
+      plan.expressions[base] = f"{tf}.keras.callbacks.Callback"
+    elif isinstance(definition, ast.ClassDef) and facts.hook_base(plan.module, definition):
+      convert_class(plan, tf, definition)
+  methods = [m for m in node.body if isinstance(m, ast.FunctionDef)]
+  names = {m.name for m in methods}
+  if {"begin", "after_create_session"} <= names:
+    raise Unsupported(
+      "EM302", node, hook=node.name, what="has both begin and after_create_session"
+    )
+  for method in methods:
+    if method.name in METHODS:
+      _convert_method(plan, node, method)
+    elif method.name.startswith("on_") or method.name in ("set_model", "set_params"):
+      raise Unsupported("EM302", method, hook=node.name, what=f"defines {method.name}")
+    _convert_attributes(plan, node, method)
+
+
+def _convert_method(plan: Plan, node: ast.ClassDef, method: ast.FunctionDef) -> None:
+  arguments = method.args
+  names = [a.arg for a in arguments.posonlyargs + arguments.args]
+  if not names or arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+    raise Unsupported(
+      "EM302", method, hook=node.name, what=f"{method.name} has unusual parameters"
+    )
+  new_name, parameters = METHODS[method.name]
+  plan.functions[method] = (new_name, f"{names[0]}, {parameters}")
+  for inner in ast.walk(method):
+    if isinstance(inner, ast.Name) and inner.id in names[1:]:
+      _convert_parameter(plan, node, method, inner, names[0])
+    elif isinstance(inner, ast.Return) and inner.value is not None:
+      if not (isinstance(inner.value, ast.Constant) and inner.value.value is None):
+        raise Unsupported("EM302", inner, hook=node.name, what="fetches tensors")
+    elif isinstance(inner, ast.Attribute) and inner.attr in METHODS:
+      if isinstance(inner.value, ast.Call) and _is_super(inner.value):
+        raise Unsupported(
+          "EM302", inner, hook=node.name, what=f"calls {inner.attr} of its base class"
+        )
+
+
+def _is_super(node: ast.Call) -> bool:
+  return isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _convert_parameter(plan, node, method, name: ast.Name, self_name: str) -> None:
+  """`run_context.request_stop()` is the only use of a hook's parameters that has a counterpart."""
+  attribute = plan.module.parents.get(name)
+  call = plan.module.parents.get(attribute)
+  statement = plan.module.parents.get(call)
+  if (
+    isinstance(attribute, ast.Attribute)
+    and attribute.attr == "request_stop"
+    and isinstance(call, ast.Call)
+    and isinstance(statement, ast.Expr)
+  ):
+    plan.statement(statement).replacement = [f"{self_name}.model.stop_training = True"]
+    return
+  used = plan.module.source(attribute if isinstance(attribute, ast.Attribute) else name)
+  raise Unsupported("EM302", name, hook=node.name, what=f"uses {used} in {method.name}")
+
+
+def _convert_attributes(plan: Plan, node: ast.ClassDef, method: ast.FunctionDef) -> None:
+  positional = method.args.posonlyargs + method.args.args
+  if not positional:
+    return
+  own = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+  for inner in ast.walk(method):
+    if (
+      isinstance(inner, ast.Attribute)
+      and inner.attr in _TAKEN
+      and isinstance(inner.value, ast.Name)
+      and inner.value.id == positional[0].arg
+    ):
+      renamed = "hook_" + inner.attr.lstrip("_")
+      while renamed in own:
+        renamed += "_"
+      plan.expressions[inner] = f"{inner.value.id}.{renamed}"

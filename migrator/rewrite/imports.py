@@ -1,0 +1,120 @@
+"""Adds the imports that new code needs and removes those that nothing reads any more."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import Optional
+
+from migrator.analysis import symbols
+from migrator.analysis.module import Module
+from migrator.rewrite.plan import Plan
+
+_STANDARD = getattr(sys, "stdlib_module_names", frozenset(("functools", "itertools", "os", "tempfile")))
+
+
+def add(plan: Plan) -> None:
+  """Plans the imports that the plan asked for."""
+  top = _top_imports(plan.module)
+  for statement in sorted(plan.imports):
+    if not _has(plan.module, statement):
+      _insert(plan, top, statement)
+
+
+def remove_unused(plan: Plan, before: Module) -> None:
+  """Plans the removal of TensorFlow (and functools) imports that lost their last reader.
+
+  Args:
+    plan: of the new text.
+    before: the old text; what nothing read there stays.
+  """
+  for node in [n for n in plan.module.scope_of if isinstance(n, (ast.Import, ast.ImportFrom))]:
+    kept = [a for a in node.names if not _lost(plan.module, before, node, a)]
+    if len(kept) == len(node.names):
+      continue
+    edit = plan.statement(node)
+    if kept:
+      changed = type(node)(**{**dict(ast.iter_fields(node)), "names": kept})
+      edit.replacement = [ast.unparse(changed)]
+    else:
+      edit.replacement = []
+
+
+def _lost(module: Module, before: Module, node: ast.AST, alias: ast.alias) -> bool:
+  target = alias.name
+  if isinstance(node, ast.ImportFrom):
+    target = f"{node.module or ''}.{alias.name}"
+    if node.level or alias.name == "*":
+      return False
+  ours = symbols.is_tensorflow(symbols.canonical(target)) or target == "functools"
+  name = alias.asname or alias.name.split(".")[0]
+  return ours and _reads(before, name) > 0 and _reads(module, name) == 0
+
+
+def _reads(module: Module, name: str) -> int:
+  return sum(
+    isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
+    for n in ast.walk(module.tree)
+  )
+
+
+def _top_imports(module: Module) -> list[ast.stmt]:
+  """Imports at the top of the module, down to the first other statement."""
+  found: list[ast.stmt] = []
+  for i, node in enumerate(module.tree.body):
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+      found.append(node)
+    elif not (i == 0 and isinstance(node, ast.Expr)):
+      break
+  return found or [n for n in module.tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
+
+
+def _has(module: Module, statement: str) -> bool:
+  return any(
+    isinstance(n, (ast.Import, ast.ImportFrom)) and ast.unparse(n) == statement
+    for n in module.tree.body
+  )
+
+
+def _root(node: ast.stmt) -> str:
+  if isinstance(node, ast.ImportFrom):
+    return (node.module or ".").split(".")[0]
+  return node.names[0].name.split(".")[0]  # type: ignore[attr-defined]
+
+
+def _insert(plan: Plan, top: list[ast.stmt], statement: str) -> None:
+  root = _root(ast.parse(statement).body[0])
+  if not top:
+    first = plan.module.tree.body[0]
+    if isinstance(first, ast.Expr) and len(plan.module.tree.body) > 1:
+      first = plan.module.tree.body[1]
+    plan.statement(first).before.append(statement)
+    return
+  if root in _STANDARD:
+    _insert_standard(plan, top, statement, root)
+    return
+  tensorflow = [n for n in top if _root(n) in ("tensorflow", "tensorflow_estimator")]
+  plan.statement((tensorflow or top)[-1]).after.append(statement)
+
+
+def _insert_standard(plan: Plan, top: list[ast.stmt], statement: str, root: str) -> None:
+  """Among the plain imports of the standard library, in alphabetical order."""
+  plain: list[ast.stmt] = []
+  future: Optional[ast.stmt] = None
+  for node in top:
+    if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+      future = node
+    elif isinstance(node, ast.Import) and _root(node) in _STANDARD:
+      plain.append(node)
+  following = next((n for n in plain if _root(n) > root), None)
+  if following is not None:
+    edit = plan.statement(following)
+    edit.before.append(statement)
+    edit.before.sort()
+  elif plain:
+    edit = plan.statement(plain[-1])
+    edit.after.append(statement)
+  elif future is not None:
+    plan.statement(future).after.append(statement)
+  else:
+    plan.statement(top[0]).before.append(statement)

@@ -1,0 +1,276 @@
+"""Target `loop`: a training loop of its own with tf.train.CheckpointManager.
+
+https://www.tensorflow.org/guide/checkpoint
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analysis import units
+from migrator.rewrite import canned, emit, hooks, optimizers, run_config
+from migrator.rewrite.plan import Plan, Unsupported
+from migrator.rewrite.target import Target
+
+_VARIABLES = ("optimizer", "loss_fn", "checkpoint", "step", "manager", "summaries")
+_FUNCTIONS = ("train_step", "train", "evaluate", "predict")
+
+
+class LoopTarget(Target):
+  """Writes one unit as functions around a `train_step`."""
+
+  # The functions restore before they begin, so that an equal construction needs nothing.
+  rebuilds = False
+
+  def __init__(self, plan: Plan, tf: str, unit: units.Unit, exact: bool, resume_data: bool):
+    super().__init__(plan, tf, unit, exact)
+    self.resume_data = resume_data
+    name = unit.name
+    self.names = {n: plan.fresh(n, f"{name}_{n}") for n in _VARIABLES}
+    self.names |= {n: plan.fresh(n, f"{n}_{name}") for n in _FUNCTIONS if self._needs(n)}
+    self.path = ""
+
+  def _needs(self, function: str) -> bool:
+    methods = {call.method for call in self.unit.calls}
+    return function in methods or (function == "train_step" and "train" in methods)
+
+  def check(self, networks: list[canned.Network]) -> None:
+    if len({n.key() for n in networks}) > 1 or len({n.directory for n in networks}) > 1:
+      node = self.unit.constructions[1].call
+      raise Unsupported("EM218", node, what="--target loop needs equal constructions")
+    blocks = {
+      self.plan.module.parents[self.plan.module.statement(c.call)]
+      for c in self.unit.constructions
+    }
+    if len(blocks) > 1:
+      node = self.unit.constructions[1].call
+      raise Unsupported("EM218", node, what="--target loop needs one place of construction")
+    if run_config.cadence(self.plan, networks[0].policy)[0] == "none":
+      node = self.unit.constructions[0].call
+      raise Unsupported("EM218", node, what="--target loop has nothing to save here")
+
+  def factory(self, network: canned.Network, name: str, style: emit.Style) -> list[str]:
+    model = f'return {self.tf}.keras.Model(inputs, logits, name="{canned.SCOPE}")'
+    return emit.block(f"def {name}():", [*network.body, model], style)
+
+  def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
+    runtime, n = optimizers.runtime(self.plan), self.names
+    lines = self._directory(network)
+    lines += [*self.seed(network), f"{self.unit.name} = {factory}()"]
+    optimizer = optimizers.as_item(network.optimizer, "")
+    lines += optimizer.leading
+    note = f"  {optimizer.trailing}" if optimizer.trailing else ""
+    lines.append(f"{n['optimizer']} = {optimizer.text}{note}")
+    lines.append(f"{n['loss_fn']} = {canned.loss(self.tf, self.unit.flavour)}")
+    items = [self.unit.name, n["optimizer"], f'scope="{canned.SCOPE}"']
+    items.append(f'flavour="{self.unit.flavour}"')
+    head = f"{n['checkpoint']} = {runtime}.named_checkpoint("
+    lines += emit.bracketed(head, items, ")", style)
+    lines.append(f'{n["step"]} = {n["checkpoint"]}.by_name["global_step"]')
+    lines += self._manager(network, style)
+    lines += self._summaries(network, style)
+    for function in _FUNCTIONS:
+      if function in self.names:
+        lines += ["", *getattr(self, f"_{function}_function")(style), ""]
+    return lines[:-1] if lines[-1] == "" else lines
+
+  def _directory(self, network: canned.Network) -> list[str]:
+    directory = network.directory
+    if directory is not None and directory.isidentifier():
+      self.path = directory
+      return []
+    self.path = self.plan.fresh("model_dir", f"{self.unit.name}_model_dir")
+    if directory is None:
+      self.plan.needs("import tempfile")
+      return [f"{self.path} = tempfile.mkdtemp()"]
+    return [f"{self.path} = {directory}"]
+
+  def _manager(self, network: canned.Network, style: emit.Style) -> list[str]:
+    plan, n, policy = self.plan, self.names, network.policy
+    plan.needs("import functools")
+    plan.needs("import os")
+    runtime = optimizers.runtime(plan)
+    kind, _ = run_config.cadence(plan, policy)
+    stock = kind == "steps" and "keep_checkpoint_every_n_hours" not in policy.arguments
+    items = [n["checkpoint"], f'os.path.join({self.path}, "tf2")']
+    comments = list(policy.comments)
+    if stock:
+      every = policy.arguments["save_checkpoints_steps"]
+      keep = policy.arguments["keep_checkpoint_max"]
+      items.append(emit.Item(f"max_to_keep={self._keep(keep.text)}", *_comments(keep)))
+      items += ['checkpoint_name="model.ckpt"', f"step_counter={n['step']}"]
+      items.append(emit.Item(f"checkpoint_interval={every.text}", *_comments(every)))
+      head = f"{n['manager']} = {self.tf}.train.CheckpointManager("
+    else:
+      items += [f"step_counter={n['step']}"]
+      items += policy.items(
+        "save_checkpoints_steps",
+        "save_checkpoints_secs",
+        "keep_checkpoint_max",
+        "keep_checkpoint_every_n_hours",
+      )
+      head = f"{n['manager']} = {runtime}.CheckpointManager("
+    load = f"{runtime}.load_tf1_checkpoint, {n['checkpoint']}, {self.path}"
+    items.append(f"init_fn=functools.partial({load})")
+    return comments + emit.bracketed(head, items, ")", style)
+
+  def _keep(self, text: str) -> str:
+    """RunConfig's 0 keeps everything; CheckpointManager wants None for that."""
+    try:
+      return str(ast.literal_eval(text) or None)
+    except (ValueError, SyntaxError):
+      return f"{text} or None"
+
+  def _summaries(self, network: canned.Network, style: emit.Style) -> list[str]:
+    if "train" not in self.names:
+      return []
+    items = [self.path, self.names["step"]]
+    items += network.policy.items("save_summary_steps", "log_step_count_steps")
+    head = f"{self.names['summaries']} = {optimizers.runtime(self.plan)}.SummarySaver("
+    return emit.bracketed(head, items, ")", style)
+
+  def _train_step_function(self, style: emit.Style) -> list[str]:
+    n, model = self.names, self.unit.name
+    tape = [f"loss = {n['loss_fn']}(labels, {model}(features, training=True))"]
+    body = [
+      *emit.block(f"with {self.tf}.GradientTape() as tape:", tape, style),
+      f"variables = {model}.trainable_variables",
+      f"{n['optimizer']}.apply_gradients(zip(tape.gradient(loss, variables), variables))",
+      f"{n['step']}.assign_add(1)",
+      "return loss",
+    ]
+    function = emit.block(f"def {n['train_step']}(features, labels):", body, style)
+    return [f"@{self.tf}.function", *function]
+
+  def _train_function(self, style: emit.Style) -> list[str]:
+    n, model, tf = self.names, self.unit.name, self.tf
+    step, manager = n["step"], n["manager"]
+    parameters, limit, take = self._limit_lines()
+    steps = emit.block(
+      f"for features, labels in {take}:",
+      [
+        f"callbacks.on_train_batch_begin({step}.numpy())",
+        f"loss = {n['train_step']}(features, labels)",
+        f"{manager}.save(checkpoint_number={step})  # when due",
+        f'callbacks.on_train_batch_end({step}.numpy() - 1, {{"loss": loss.numpy()}})',
+        *emit.block(
+          f"if {tf}.math.is_nan(loss):",
+          [f"raise {tf}.compat.v1.train.NanLossDuringTrainingError"],
+          style,
+        ),
+        *emit.block(f"if {model}.stop_training:", ["break"], style),
+      ],
+      style,
+    )
+    callbacks = f"[{n['summaries']}, *callbacks]"
+    body = [
+      '"""Restores, then trains; saves at the start, when due and at the end."""',
+      f"{manager}.restore_or_initialize()",
+      *limit,
+      f"callbacks = {tf}.keras.callbacks.CallbackList({callbacks}, model={model})",
+      f"{model}.stop_training = False",
+      "callbacks.on_train_begin()",
+      f"{manager}.save(checkpoint_number={step}, check_interval=False)",
+      *steps,
+      *emit.block(
+        f'if not {manager}.latest_checkpoint.endswith(f"-{{{step}.numpy()}}"):',
+        [f"{manager}.save(checkpoint_number={step}, check_interval=False)"],
+        style,
+      ),
+      "callbacks.on_train_end()",
+    ]
+    if self.resume_data:
+      at = body.index("callbacks.on_train_begin()")
+      body.insert(at, f"iterator = {n['checkpoint']}.track_iterator(iter(dataset))")
+    head = f"def {n['train']}({', '.join(parameters)}):"
+    return emit.block(head, body, style)
+
+  def _limit_lines(self) -> tuple[list[str], list[str], str]:
+    """Parameters, the statements that honour them, and what the loop runs over."""
+    step = self.names["step"]
+    limits = [self.limits(c) for c in self.unit.calls if c.method == "train"]
+    style = self.plan.style
+    uses_steps = any(s is not None for s, _ in limits)
+    uses_max = any(m is not None for _, m in limits)
+    optional = any(limit == (None, None) for limit in limits) or (uses_steps and uses_max)
+    default = "=None" if optional else ""
+    left = f"max_steps - {step}.numpy()"
+    lines: list[str] = []
+    if uses_max and optional:
+      inner = [f"steps = {left}", *emit.block("if steps <= 0:", ["return"], style)]
+      lines += emit.block("if max_steps is not None:", inner, style)
+      if not uses_steps:
+        lines.insert(0, "steps = None")
+    elif uses_max:
+      lines += emit.block(f"if {step} >= max_steps:", ["return"], style)
+    names = [n for n, used in (("steps", uses_steps), ("max_steps", uses_max)) if used]
+    parameters = ["dataset", *[n + default for n in names], "callbacks=()"]
+    count = "steps" if uses_steps or optional else left
+    if not names:
+      return parameters, lines, "iterator" if self.resume_data else "dataset"
+    if self.resume_data:
+      self.plan.needs("import itertools")
+      return parameters, lines, f"itertools.islice(iterator, {count})"
+    if optional:
+      return parameters, lines, "dataset.take(-1 if steps is None else steps)"
+    return parameters, lines, f"dataset.take({count})"
+
+  def _evaluate_function(self, style: emit.Style) -> list[str]:
+    n = self.names
+    head = f"return {optimizers.runtime(self.plan)}.evaluate("
+    keywords = [f"global_step={n['step']}", f"model_dir={self.path}"]
+    passed = self._passed("evaluate", ("steps", "name"))
+    items = [self.unit.name, n["loss_fn"], "dataset", *keywords, *[f"{p}={p}" for p in passed]]
+    body = [
+      f"{n['manager']}.restore_or_initialize()",
+      *emit.bracketed(head, items, ")", style.nested()),
+    ]
+    parameters = ", ".join(["dataset", *[f"{p}=None" for p in passed]])
+    return emit.block(f"def {n['evaluate']}({parameters}):", body, style)
+
+  def _predict_function(self, style: emit.Style) -> list[str]:
+    n = self.names
+    passed = self._passed("predict", ("predict_keys", "yield_single_examples"))
+    items = [self.unit.name, "dataset", *[f"{p}={p}" for p in passed]]
+    head = f"return {optimizers.runtime(self.plan)}.predict("
+    body = [
+      f"{n['manager']}.restore_or_initialize()",
+      *emit.bracketed(head, items, ")", style.nested()),
+    ]
+    defaults = {"predict_keys": "None", "yield_single_examples": "True"}
+    parameters = ", ".join(["dataset", *[f"{p}={defaults[p]}" for p in passed]])
+    return emit.block(f"def {n['predict']}({parameters}):", body, style)
+
+  def _passed(self, method: str, names: tuple[str, ...]) -> list[str]:
+    """The optional arguments that some call of the method gives."""
+    given = {a for c in self.unit.calls if c.method == method for a in c.arguments}
+    return [n for n in names if n in given]
+
+  def model_dir(self) -> str:
+    return self.path
+
+  def train(self, call: units.MethodCall) -> None:
+    from_hooks = hooks.callbacks(self.plan, self.tf, call.arguments.get("hooks"))
+    statement = self.train_statement(call)
+    items = self.method_items(call, ("steps", "max_steps"))
+    limits = dict(zip(("steps", "max_steps"), self.limits(call)))
+    items = [i for i in items if limits.get(i.partition("=")[0], i) is not None]
+    if len(from_hooks) == 1 and from_hooks[0].startswith("*") and from_hooks[0][1:].isidentifier():
+      items.append(f"callbacks={from_hooks[0][1:]}")
+    elif from_hooks:
+      items.append(f"callbacks=[{', '.join(from_hooks)}]")
+    style = self.plan.style_at(statement)
+    lines = emit.bracketed(f"{self.names['train']}(", items, ")", style)
+    self.plan.statement(statement).replacement = lines
+
+  def evaluate(self, call: units.MethodCall) -> None:
+    items = self.method_items(call, ("steps", "name"))
+    self.plan.expressions[call.call] = f"{self.names['evaluate']}({', '.join(items)})"
+
+  def predict(self, call: units.MethodCall) -> None:
+    items = self.method_items(call, ("predict_keys", "yield_single_examples"))
+    self.plan.expressions[call.call] = f"{self.names['predict']}({', '.join(items)})"
+
+
+def _comments(item: emit.Item):
+  return item.leading, item.trailing

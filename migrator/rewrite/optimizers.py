@@ -1,0 +1,236 @@
+"""The optimizer argument of a canned estimator -> a Keras optimizer with TF1's rule.
+
+Which stock optimizer is exact with which arguments was measured against the Estimator's own
+continuation; see docs/optimizers.md. Formulas: the TF1 classes at
+https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/train/Optimizer
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import Optional
+
+from migrator.analysis import facts, symbols
+from migrator.analysis.module import UNKNOWN
+from migrator.rewrite import emit
+from migrator.rewrite.plan import Plan, Unsupported
+
+_STRING_RATE_V1 = "0.05"  # what a v1 canned estimator uses for an optimizer given by name
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+  """How one TF1 optimizer is written in TF2.
+
+  Attributes:
+    parameters: TF1's parameter names in order.
+    stock: (class name, {TF1 name: Keras name}, extra arguments), or None where the stock
+      optimizer's rule is another one.
+    exact: class name in `runtime.optimizers`, whose parameters have TF1's names.
+    defaults: TF1's values of parameters whose Keras default differs.
+  """
+
+  parameters: tuple[str, ...]
+  stock: Optional[tuple[str, dict[str, str], dict[str, str]]]
+  exact: str
+  defaults: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+_V1 = {
+  "AdamOptimizer": Kind(
+    ("learning_rate", "beta1", "beta2", "epsilon", "use_locking", "name"),
+    ("Adam", {"beta1": "beta_1", "beta2": "beta_2"}, {}),
+    "Adam",
+    {"learning_rate": "0.001", "epsilon": "1e-8"},
+  ),
+  "AdagradOptimizer": Kind(
+    ("learning_rate", "initial_accumulator_value", "use_locking", "name"),
+    ("Adagrad", {}, {"epsilon": "0.0"}),
+    "Adagrad",
+  ),
+  "GradientDescentOptimizer": Kind(
+    ("learning_rate", "use_locking", "name"), ("SGD", {}, {}), "GradientDescent"
+  ),
+  "MomentumOptimizer": Kind(
+    ("learning_rate", "momentum", "use_locking", "name", "use_nesterov"), None, "Momentum"
+  ),
+  "RMSPropOptimizer": Kind(
+    ("learning_rate", "decay", "momentum", "epsilon", "use_locking", "centered", "name"),
+    None,
+    "RMSProp",
+  ),
+}
+_STRINGS_V1 = {
+  "Adagrad": "AdagradOptimizer",
+  "Adam": "AdamOptimizer",
+  "RMSProp": "RMSPropOptimizer",
+  "SGD": "GradientDescentOptimizer",
+}
+_TF1_NAMES = {
+  "AdamOptimizer": "Adam",
+  "AdagradOptimizer": "Adagrad",
+  "GradientDescentOptimizer": "GradientDescent",
+  "MomentumOptimizer": "Momentum",
+  "RMSPropOptimizer": "RMSProp",
+}
+# Keras optimizers of the v2 flavour: {Keras name: exact name} and the differing defaults.
+_V2 = {
+  "Adam": (
+    ("learning_rate", "beta_1", "beta_2", "epsilon"),
+    {"beta_1": "beta1", "beta_2": "beta2"},
+    {"learning_rate": "0.001", "epsilon": "1e-7"},
+    "Adam",
+  ),
+  "Adagrad": (
+    ("learning_rate", "initial_accumulator_value", "epsilon"),
+    {},
+    {"learning_rate": "0.001", "epsilon": "1e-7"},
+    "Adagrad",
+  ),
+  "SGD": (("learning_rate",), {}, {"learning_rate": "0.01"}, "GradientDescent"),
+}
+
+
+@dataclasses.dataclass
+class Optimizer:
+  """An expression, a comment that says what is not obvious in it, and the user's comments."""
+
+  text: str
+  note: str = ""
+  leading: tuple[str, ...] = ()
+  trailing: str = ""
+
+
+def convert(
+  plan: Plan, tf: str, argument: Optional[facts.Argument], flavour: str, exact: bool
+) -> Optimizer:
+  """The Keras optimizer for an estimator's `optimizer=`.
+
+  Args:
+    plan: of the file.
+    tf: the name under which the output knows TF2.
+    argument: the constructor's argument; None: the estimator's default.
+    flavour: "v1" or "v2" of the estimator.
+    exact: whether to use the runtime's optimizer even where the stock one's rule is TF1's.
+
+  Raises:
+    Unsupported: EM211, an optimizer or an argument that is not carried over.
+  """
+  node = argument.value if argument is not None else None
+  definition = plan.module.definition(node) if node is not None else None
+  if node is not None and definition is None:
+    raise Unsupported("EM211", node, optimizer=plan.module.source(node))
+  if definition is None or (
+    isinstance(definition, ast.Constant) and isinstance(definition.value, str)
+  ):
+    name = definition.value if definition is not None else "Adagrad"
+    result = _by_name(plan, tf, name, node, flavour, exact)
+  elif isinstance(definition, ast.Call):
+    result = _by_call(plan, tf, definition, flavour, exact)
+  else:
+    raise Unsupported("EM211", node, optimizer=plan.module.source(node))
+  if argument is not None:
+    result.leading = tuple(plan.comments.leading(argument.node))
+    result.trailing = plan.comments.trailing(argument.node)
+  return result
+
+
+def _by_name(plan, tf, name, node, flavour, exact) -> Optimizer:
+  if flavour == "v1" and name in _STRINGS_V1:
+    rate = {"learning_rate": _STRING_RATE_V1}
+    return _write_v1(plan, tf, _V1[_STRINGS_V1[name]], rate, exact)
+  if flavour == "v2" and name in _V2:
+    return _write_v2(plan, tf, name, {}, exact)
+  raise Unsupported("EM211", node, optimizer=repr(name))
+
+
+def _by_call(plan: Plan, tf: str, call: ast.Call, flavour: str, exact: bool) -> Optimizer:
+  symbol = plan.module.resolve(call.func)
+  path = symbol.path if symbol is not None else ""
+  name = path.rpartition(".")[2]
+  unsupported = Unsupported("EM211", call, optimizer=plan.module.source(call.func))
+  if flavour == "v1" and path.startswith("tf.train.") and name in _V1:
+    bound = facts.bind_arguments(call, _V1[name].parameters)
+    if bound is None:
+      raise unsupported
+    texts = _argument_texts(plan, bound)
+    given_name = bound.get("name")
+    if given_name and plan.module.constant(given_name.value) != _TF1_NAMES[name]:
+      raise Unsupported("EM211", call, optimizer="a renamed optimizer (name=)")
+    for ignored in ("use_locking", "name"):
+      texts.pop(ignored, None)
+    return _write_v1(plan, tf, _V1[name], texts, exact)
+  if flavour == "v2" and path.startswith("tf.keras.optimizers.") and name in _V2:
+    bound = facts.bind_arguments(call, _V2[name][0])
+    if bound is None:
+      raise unsupported
+    texts = _argument_texts(plan, bound)
+    if "lr" in texts:
+      texts = {"learning_rate": texts.pop("lr"), **texts}
+    texts.pop("name", None)
+    if set(texts) - set(_V2[name][0]):
+      raise Unsupported("EM211", call, optimizer=plan.module.source(call))
+    return _write_v2(plan, tf, name, texts, exact)
+  raise unsupported
+
+
+def _argument_texts(plan: Plan, bound: dict[str, facts.Argument]) -> dict[str, str]:
+  texts = {}
+  for name, argument in bound.items():
+    if plan.module.constant(argument.value) is UNKNOWN:
+      for node in ast.walk(argument.value):
+        definition = plan.module.definition(node) if isinstance(node, ast.Name) else node
+        for inner in ast.walk(definition) if definition is not None else ():
+          symbol = plan.module.resolve(inner) if isinstance(inner, ast.Attribute) else None
+          if symbols.is_tensorflow(symbol):
+            # A tensor of the old graph, such as a decayed learning rate.
+            raise Unsupported("EM211", argument.node, optimizer=f"{name} as a tensor")
+    texts[name] = plan.source(argument.value)
+  return texts
+
+
+def _write_v1(plan, tf, kind: Kind, texts: dict[str, str], exact: bool) -> Optimizer:
+  if exact or kind.stock is None:
+    return Optimizer(_call(f"{runtime(plan)}.optimizers.{kind.exact}", texts, {}, {}))
+  name, renames, extra = kind.stock
+  added = {**kind.defaults, **extra}
+  note = ""
+  if "epsilon" in added and "epsilon" not in texts:
+    note = "# TF1's epsilon" if float(added["epsilon"]) else "# as TF1: no epsilon"
+  return Optimizer(_call(f"{tf}.keras.optimizers.{name}", texts, renames, added), note)
+
+
+def _write_v2(plan, tf, name: str, texts: dict[str, str], exact: bool) -> Optimizer:
+  _, renames, defaults, exact_name = _V2[name]
+  if exact:
+    return Optimizer(
+      _call(f"{runtime(plan)}.optimizers.{exact_name}", texts, renames, defaults)
+    )
+  return Optimizer(_call(f"{tf}.keras.optimizers.{name}", texts, {}, defaults))
+
+
+def _call(function: str, texts: dict[str, str], renames, defaults) -> str:
+  """The call, with the learning rate first and without a keyword, as people write it."""
+  arguments = {**{n: v for n, v in defaults.items() if n not in texts}, **texts}
+  rate = arguments.pop("learning_rate", None)
+  parts = [rate] if rate is not None else []
+  order = sorted(arguments, key=lambda n: list(texts).index(n) if n in texts else 99)
+  parts += [f"{renames.get(n, n)}={arguments[n]}" for n in order]
+  return f"{function}({', '.join(parts)})"
+
+
+def runtime(plan: Plan) -> str:
+  """The name under which the output knows the runtime; asks for its import."""
+  if not hasattr(plan, "runtime_name"):
+    plan.runtime_name = plan.fresh("runtime", "migrator_runtime")
+    alias = "" if plan.runtime_name == "runtime" else f" as {plan.runtime_name}"
+    plan.needs(f"from migrator import runtime{alias}")
+  return plan.runtime_name
+
+
+def as_item(optimizer: Optimizer, prefix: str = "optimizer=") -> emit.Item:
+  """The optimizer as an argument; the user's own comment wins over the note."""
+  return emit.Item(
+    prefix + optimizer.text, optimizer.leading, optimizer.trailing or optimizer.note
+  )

@@ -1,0 +1,169 @@
+"""A plan: what changes in one file, and what is left to a person."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from migrator.analysis.comments import Comments
+from migrator.analysis.module import Module
+from migrator.lint import rules
+from migrator.lint.finding import Finding
+from migrator.rewrite import emit
+
+
+@dataclasses.dataclass
+class StatementEdit:
+  """What happens to one statement.
+
+  Attributes:
+    before: lines of statements to put before it.
+    replacement: lines that stand in its place; None keeps it, an empty list removes it.
+    after: lines of statements to put after it.
+    comments: comment lines to put above it.
+    leading_first: whether the comments above the statement go above `before`.
+    drop_comments: whether the comments above it have moved elsewhere.
+  """
+
+  before: list[str] = dataclasses.field(default_factory=list)
+  replacement: Optional[list[str]] = None
+  after: list[str] = dataclasses.field(default_factory=list)
+  comments: list[str] = dataclasses.field(default_factory=list)
+  leading_first: bool = True
+  drop_comments: bool = False
+
+
+class Unsupported(Exception):
+  """A construct that cannot be carried over.
+
+  Args:
+    code: the rule to report.
+    node: the place.
+    **values: values for the rule's message.
+  """
+
+  def __init__(self, code: str, node: ast.AST, **values: Any):
+    super().__init__(code)
+    self.code = code
+    self.node = node
+    self.values = values
+
+
+class Plan:
+  """The edits of one file, keyed by the `ast` nodes that they replace."""
+
+  def __init__(self, module: Module, path: str):
+    self.module = module
+    self.path = path
+    self.comments = Comments(module)
+    self.style = emit.Style(indent=_indentation(module.text))
+    self.statements: dict[ast.stmt, StatementEdit] = {}
+    self.expressions: dict[ast.AST, str] = {}
+    self.functions: dict[ast.FunctionDef, tuple[str, str]] = {}
+    self.classes: list[ast.ClassDef] = []
+    self.twins: dict[ast.ClassDef, str] = {}
+    self.hook_names: list[ast.expr] = []
+    self.imports: set[str] = set()
+    self.findings: list[Finding] = []
+    self._names = {n.id for n in ast.walk(module.tree) if isinstance(n, ast.Name)}
+    self._names |= {
+      binding for scope in module.scopes.values() for binding in scope.bindings
+    }
+
+  def report(self, code: str, node: ast.AST, **values: Any) -> None:
+    """Adds a finding, once per place and rule."""
+    symbol = self.module.resolve(node)
+    if symbol is not None:
+      values.setdefault("symbol", symbol.path)
+    finding = rules.finding(code, self.module.span(node), self.path, **values)
+    if finding not in self.findings:
+      self.findings.append(finding)
+
+  def statement(self, node: ast.AST) -> StatementEdit:
+    """The edit of the statement that holds the node."""
+    return self.statements.setdefault(self.module.statement(node), StatementEdit())
+
+  def remove(self, node: ast.AST, drop_comments: bool = True) -> None:
+    edit = self.statement(node)
+    edit.replacement = []
+    edit.drop_comments = drop_comments
+
+  def fresh(self, *candidates: str) -> str:
+    """The first candidate that no name of the file uses; marks it as used."""
+    numbered = (f"{candidates[-1]}_{i}" for i in range(2, 1000))
+    name = next(c for c in (*candidates, *numbered) if c not in self._names)
+    self._names.add(name)
+    return name
+
+  def needs(self, statement: str) -> None:
+    """Asks for an import, for example "import os"."""
+    self.imports.add(statement)
+
+  def source(self, node: ast.AST) -> str:
+    """The source of an expression with the plan's edits inside it applied.
+
+    Continuation lines are moved as if the statement began in the first column.
+    """
+    if node in self.expressions:
+      return self.expressions[node]
+    text = self.module.source(node)
+    inner = [n for n in ast.walk(node) if n in self.expressions]
+    start = _offset(self.module, node.lineno, node.col_offset)  # type: ignore[attr-defined]
+    encoded = text.encode("utf-8")
+    for edited in sorted(inner, key=lambda n: (n.lineno, n.col_offset), reverse=True):
+      begin = _offset(self.module, edited.lineno, edited.col_offset) - start
+      end = _offset(self.module, edited.end_lineno, edited.end_col_offset) - start
+      encoded = encoded[:begin] + self.expressions[edited].encode("utf-8") + encoded[end:]
+    column = self.module.statement(node).col_offset
+    return emit.dedent(encoded.decode("utf-8"), column)
+
+  def item(self, argument, text: str) -> emit.Item:
+    """An output argument that carries the comments of an input argument."""
+    node = argument.node
+    return emit.Item(text, self.comments.leading(node), self.comments.trailing(node))
+
+  def argument_comments(self, call: ast.Call) -> list[str]:
+    """All comments of the arguments of a call."""
+    found: list[str] = []
+    for node in (*call.args, *call.keywords):
+      found += self.comments.leading(node)
+      trailing = self.comments.trailing(node)
+      found += [trailing] if trailing else []
+    return found
+
+  def style_at(self, node: ast.AST) -> emit.Style:
+    """The style with the width that is left at the statement's indentation."""
+    column = self.module.statement(node).col_offset
+    line = self.module.parser_lines[self.module.statement(node).lineno - 1]
+    return emit.Style(
+      self.style.indent, self.style.width - len(line[:column].expandtabs(4))
+    )
+
+  def in_loop_of(self, node: ast.AST) -> Sequence[ast.AST]:
+    """The loops around a node within its function."""
+    loops = []
+    for ancestor in self.module.ancestors(node):
+      if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        break
+      if isinstance(ancestor, (ast.For, ast.While, ast.AsyncFor)):
+        loops.append(ancestor)
+    return loops
+
+
+def _indentation(text: str) -> str:
+  """The first indentation of the file, or four spaces."""
+  for line in text.split("\n"):
+    stripped = line.lstrip(" \t")
+    if stripped and stripped != line and not stripped.startswith(("#", ")", "]", "}")):
+      previous = text[: text.index(line)].rstrip()
+      if previous.endswith(":"):
+        return line[: len(line) - len(stripped)]
+  return "    "
+
+
+def _offset(module: Module, line: int, column: int) -> int:
+  """UTF-8 byte offset of a place of `ast`."""
+  lines = module.parser_lines[: line - 1]
+  return sum(len(text.encode("utf-8")) + 1 for text in lines) + column

@@ -1,0 +1,92 @@
+"""`--stock`: the fit target with Keras' own BackupAndRestore, over epochs of N steps.
+
+https://www.tensorflow.org/api_docs/python/tf/keras/callbacks/BackupAndRestore
+"""
+
+from __future__ import annotations
+
+from migrator.analysis import units
+from migrator.rewrite import canned, emit, hooks, input_fns, optimizers
+from migrator.rewrite.fit import FitTarget
+from migrator.rewrite.plan import Unsupported
+
+_LOSES = (
+  "it keeps one backup only, saved after the other callbacks of the step and none at step 0; "
+  "keep_checkpoint_max, summaries and single checkpoints are gone, a resumed run starts at a "
+  "multiple of {every} steps, and epochs of {every} steps reset metrics"
+)
+
+
+class StockTarget(FitTarget):
+  """Writes one unit as `Model.fit` with the stock BackupAndRestore."""
+
+  def __init__(self, plan, tf, unit, exact):
+    super().__init__(plan, tf, unit, exact)
+    self.start = plan.fresh("start_step", f"{unit.name}_start_step")
+    self.checkpoint = plan.fresh("checkpoint", f"{unit.name}_checkpoint")
+    self.network: canned.Network
+
+  def check(self, networks: list[canned.Network]) -> None:
+    self.network = networks[0]
+    for call in self.unit.calls:
+      if call.method != "train":
+        what = f"--stock does not restore before {call.method}()"
+        raise Unsupported("EM218", call.call, what=what)
+
+  def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
+    if network.directory is None:
+      node = self.unit.constructions[0].call
+      raise Unsupported("EM218", node, what="--stock needs a model_dir")
+    runtime = optimizers.runtime(self.plan)
+    self.plan.needs("import os")
+    name, path = self.unit.name, network.directory
+    lines = [*self.seed(network), f"{name} = {factory}()"]
+    items = [name, f"{name}.optimizer", f'scope="{canned.SCOPE}"']
+    items.append(f'flavour="{self.unit.flavour}"')
+    head = f"{self.checkpoint} = {runtime}.named_checkpoint("
+    lines += emit.bracketed(head, items, ")", style)
+    load = f"{runtime}.load_tf1_checkpoint({self.checkpoint}, {path}).step"
+    lines.append(f"{self.start} = {load}")
+    lines += network.policy.comments if first else ()
+    items = [f'os.path.join({path}, "tf2")', 'save_freq="epoch"', "delete_checkpoint=False"]
+    head = f"{self.backup} = {self.tf}.keras.callbacks.BackupAndRestore("
+    return lines + emit.bracketed(head, items, ")", style)
+
+  def model_dir(self) -> str:
+    return self.network.directory or ""
+
+  def train(self, call: units.MethodCall) -> None:
+    plan = self.plan
+    every, total = self._steps(call)
+    statement = self.train_statement(call)
+    dataset = input_fns.dataset(plan, self.tf, call.arguments["input_fn"].value)
+    own = hooks.callbacks(plan, self.tf, call.arguments.get("hooks"))
+    items = [
+      dataset,
+      f"steps_per_epoch={every}",
+      f"epochs={total // every}",
+      f"initial_epoch={self.start} // {every}",
+      f"callbacks=[{', '.join([self.backup, *own])}]",
+      "verbose=0",
+    ]
+    style = plan.style_at(statement)
+    lines = emit.bracketed(f"{self.unit.name}.fit(", items, ")", style)
+    plan.statement(statement).replacement = lines
+    plan.report("EM214", call.call, what=_LOSES.format(every=every))
+
+  def _steps(self, call: units.MethodCall) -> tuple[int, int]:
+    """Returns steps per backup and in total, when whole epochs can express them."""
+    constant = self.plan.module.constant
+    every = self.network.policy.values.get("save_checkpoints_steps")
+    total = call.arguments.get("max_steps")
+    if every is None or total is None:
+      missing = "save_checkpoints_steps" if every is None else "max_steps"
+      raise Unsupported("EM218", call.call, what=f"--stock needs {missing}")
+    n, m = constant(every), constant(total.value)
+    if not (isinstance(n, int) and isinstance(m, int) and n > 0 and m > 0):
+      what = "--stock needs save_checkpoints_steps and max_steps as numbers in the file"
+      raise Unsupported("EM218", call.call, what=what)
+    if m % n:
+      what = f"--stock needs max_steps ({m}) to be a multiple of save_checkpoints_steps ({n})"
+      raise Unsupported("EM218", call.call, what=what)
+    return n, m

@@ -1,0 +1,150 @@
+"""What the targets have in common: reading a unit's calls and writing it whole."""
+
+from __future__ import annotations
+
+import abc
+import ast
+from typing import Optional
+
+from migrator.analysis import units
+from migrator.rewrite import canned, emit, input_fns
+from migrator.rewrite.plan import Plan, Unsupported
+
+
+class Target(abc.ABC):
+  """Writes one unit. Subclasses say how its parts look.
+
+  Args:
+    plan: of the file; gets the edits.
+    tf: the name under which the output knows TF2.
+    unit: the unit.
+    exact: whether to use the runtime's optimizers everywhere.
+  """
+
+  # Whether a second, equal construction needs statements of its own.
+  rebuilds = True
+
+  def __init__(self, plan: Plan, tf: str, unit: units.Unit, exact: bool):
+    self.plan = plan
+    self.tf = tf
+    self.unit = unit
+    self.exact = exact
+
+  def write(self) -> list[canned.Network]:
+    """Plans all edits of the unit.
+
+    Returns:
+      The networks, for what their statements leave without use.
+
+    Raises:
+      Unsupported: something in the unit cannot be carried over.
+    """
+    if not any(c.method == "train" for c in self.unit.calls) and not self.unit.calls:
+      node = self.unit.constructions[0].call
+      raise Unsupported("EM212", node, what="is not used in this file")
+    factories: dict[tuple, str] = {}
+    networks = []
+    for construction in self.unit.constructions:
+      network = canned.read(self.plan, self.tf, self.unit, construction, self.exact)
+      networks.append(network)
+      self._construction(construction, network, factories, first=len(networks) == 1)
+    self.check(networks)
+    for call in self.unit.calls:
+      self._check_call(call)
+      getattr(self, call.method)(call)
+    for attribute in self.unit.model_dir_reads:
+      self.plan.expressions[attribute] = self.model_dir()
+    return networks
+
+  def _construction(self, construction, network, factories, first: bool) -> None:
+    plan = self.plan
+    edit = plan.statement(construction.call)
+    style = plan.style_at(construction.call)
+    statement = plan.module.statement(construction.call)
+    block = plan.module.parents[statement]
+    key = (block, network.key())
+    if key not in factories:
+      factories[key] = plan.fresh(f"create_{self.unit.name}", f"make_{self.unit.name}")
+      edit.before += self.factory(network, factories[key], style)
+    else:
+      edit.comments += plan.argument_comments(construction.call)
+      if not self.rebuilds:
+        edit.replacement = []
+        return
+    edit.leading_first = first
+    edit.replacement = self.construct(network, factories[key], style, first)
+
+  def _check_call(self, call: units.MethodCall) -> None:
+    plan, arguments = self.plan, call.arguments
+    if "input_fn" not in arguments:
+      raise Unsupported("EM205", call.call, what="a missing input_fn")
+    for name in ("saving_listeners", "checkpoint_path"):
+      if name in arguments and plan.module.constant(arguments[name].value) is not None:
+        raise Unsupported("EM209", arguments[name].node, name=f"{call.method}({name}=)")
+    if call.method != "train" and "hooks" in arguments:
+      hooks = arguments["hooks"]
+      if plan.module.constant(hooks.value) not in (None, []):
+        raise Unsupported("EM209", hooks.node, name=f"{call.method}(hooks=)")
+
+  def train_statement(self, call: units.MethodCall) -> ast.stmt:
+    """The statement that is nothing but the train call."""
+    statement = self.plan.module.parents[call.call]
+    if not isinstance(statement, ast.Expr):
+      raise Unsupported("EM209", call.call, name="the return value of train()")
+    return statement
+
+  def limits(self, call: units.MethodCall) -> tuple[Optional[str], Optional[str]]:
+    """Source of `steps=` and `max_steps=`; None where absent or None."""
+    texts = []
+    for name in ("steps", "max_steps"):
+      argument = call.arguments.get(name)
+      given = argument is not None and self.plan.module.constant(argument.value) is not None
+      texts.append(self.plan.source(argument.value) if argument and given else None)
+    if None not in texts:
+      raise Unsupported("EM209", call.call, name="train() with both steps and max_steps")
+    return texts[0], texts[1]
+
+  def method_items(self, call: units.MethodCall, keywords) -> list[str]:
+    """The Dataset and the remaining arguments of an evaluate or predict call."""
+    plan, arguments = self.plan, call.arguments
+    items = [input_fns.dataset(plan, self.tf, arguments["input_fn"].value)]
+    for name, argument in arguments.items():
+      if name in keywords:
+        items.append(f"{name}={plan.source(argument.value)}")
+      elif name not in ("input_fn", "hooks", "checkpoint_path"):
+        raise Unsupported("EM209", argument.node, name=f"{call.method}({name}=)")
+    return items
+
+  def seed(self, network: canned.Network) -> list[str]:
+    """`tf.random.set_seed(...)` for RunConfig's tf_random_seed."""
+    seed = network.policy.seed
+    return [f"{self.tf}.random.set_seed({seed})"] if seed else []
+
+  # -- what the subclasses say --------------------------------------------------
+
+  def check(self, networks: list[canned.Network]) -> None:
+    """Refuses what the target cannot express."""
+
+  @abc.abstractmethod
+  def factory(self, network: canned.Network, name: str, style: emit.Style) -> list[str]:
+    """The function that creates the model."""
+
+  @abc.abstractmethod
+  def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
+    """Statements in place of the constructor's."""
+
+  @abc.abstractmethod
+  def model_dir(self) -> str:
+    """An expression for `estimator.model_dir`."""
+
+  @abc.abstractmethod
+  def train(self, call: units.MethodCall) -> None:
+    """Edits one train call."""
+
+  @abc.abstractmethod
+  def evaluate(self, call: units.MethodCall) -> None:
+    """Edits one evaluate call."""
+
+  @abc.abstractmethod
+  def predict(self, call: units.MethodCall) -> None:
+    """Edits one predict call."""
