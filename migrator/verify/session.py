@@ -88,6 +88,7 @@ class Program:
     kill_at: Optional[int] = None,
     keep_first: bool = False,
     model_dir: str = "",
+    seed: Optional[int] = None,
   ) -> Outcome:
     """Starts the program and looks at its checkpoints afterwards.
 
@@ -96,11 +97,12 @@ class Program:
       kill_at: The step after which it is killed.
       keep_first: Whether to keep the files of the first saved checkpoint in `scratch.first`.
       model_dir: The model directory, relative to the scratch's, if it is known and exists.
+      seed: Of the graphs of estimators that set none.
 
     Raises:
       CannotRunError: The program ended with an error.
     """
-    job = Job(self.path, self.arguments, scratch, kill_at=kill_at, keep_first=keep_first)
+    job = Job(self.path, self.arguments, scratch, kill_at, seed, keep_first)
     before = file_hashes(scratch.cwd / model_dir) if model_dir else {}
     run = complete(self.interpreter.run(job), job)
     directory = scratch.cwd / (model_dir or self.relative_model_dir(run, scratch) or ".")

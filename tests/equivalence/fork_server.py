@@ -1,0 +1,72 @@
+"""Imports TensorFlow once and forks a process for each program that it is told to run.
+
+  python fork_server.py OBSERVER_DIRECTORY
+
+A line of JSON on stdin is a job: {"arguments": the observer's, "cwd", "path", "stdout", "stderr"}.
+The answers are {"pid": ...} when it has begun and {"status": as of os.waitpid} when it has ended.
+A fork is taken before TensorFlow has made a context: the child is a fresh process in all but the
+four seconds that the import takes.
+"""
+
+import atexit
+import importlib
+import json
+import os
+import random
+import sys
+import traceback
+
+PRELOADED = ("tensorflow", "keras", "tensorflow_estimator.python.estimator.api._v2.estimator")
+
+
+def run(job):
+  """Runs the observer in this process, which was forked for it; never returns."""
+  os.setsid()
+  for name, descriptor in (("stdout", 1), ("stderr", 2)):
+    file = os.open(job[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(file, descriptor)
+  os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+  os.chdir(job["cwd"])
+  sys.path[1:1] = job["path"]
+  sys.argv = ["observer.py", *job["arguments"]]
+  # The children must not have their random numbers from one and the same state.
+  random.seed()
+  sys.modules["numpy"].random.seed()
+  code = 0
+  try:
+    importlib.import_module("observer").main()
+  except SystemExit as error:
+    if isinstance(error.code, str):
+      print(error.code, file=sys.stderr)
+    code = error.code if isinstance(error.code, int) else int(error.code is not None)
+  except BaseException:
+    traceback.print_exc()
+    code = 1
+  atexit._run_exitfuncs()
+  sys.stdout.flush()
+  sys.stderr.flush()
+  os._exit(code)
+
+
+def main():
+  sys.path[0] = sys.argv[1]
+  for name in PRELOADED:
+    try:
+      importlib.import_module(name)
+    except ImportError:
+      if name == "tensorflow":
+        raise
+  sys.modules["tensorflow"].keras.layers  # noqa: B018: lazily imported
+  answer = os.fdopen(os.dup(1), "w")
+  os.dup2(2, 1)  # what TensorFlow prints is no answer
+  for line in sys.stdin:
+    pid = os.fork()
+    if not pid:
+      run(json.loads(line))
+    print(json.dumps({"pid": pid}), file=answer, flush=True)
+    _, status = os.waitpid(pid, 0)
+    print(json.dumps({"status": status}), file=answer, flush=True)
+
+
+if __name__ == "__main__":
+  main()

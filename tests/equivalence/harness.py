@@ -1,0 +1,177 @@
+"""Runs programs for the tests of equivalence."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+
+from migrator.verify import runs, session
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAMS = HERE.parent.parent / "fixtures" / "programs"
+TIMEOUT = 300  # seconds that one program may take
+QUIET = ["--no_shuffle", "--dropout", "0"]  # what makes the fault_tolerance program deterministic
+
+
+class ForkingInterpreter(runs.Interpreter):
+  """An interpreter that imports TensorFlow once for all programs that it runs."""
+
+  _server = None
+
+  def run(self, job):
+    """Runs a program to its end; see runs.Interpreter.run."""
+    record = job.scratch.next_record()
+    record.touch()
+    output, errors = record.with_suffix(".stdout"), record.with_suffix(".stderr")
+    task = {
+      "arguments": job.observer_arguments(record),
+      "cwd": str(job.scratch.cwd),
+      "path": [str(runs.link_package(job.scratch.directory / "path"))] if self.runtime else [],
+      "stdout": str(output),
+      "stderr": str(errors),
+    }
+    server = self._start()
+    server.stdin.write(json.dumps(task) + "\n")
+    server.stdin.flush()
+    pid = json.loads(server.stdout.readline())["pid"]
+    timer = threading.Timer(self.timeout, os.killpg, (pid, signal.SIGKILL))
+    timer.start()
+    status = json.loads(server.stdout.readline())["status"]
+    timer.cancel()
+    code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+    events = runs.read_record(record)
+    if code == -signal.SIGKILL and not any(event["event"] == "kill" for event in events):
+      raise runs.CannotRunError(f"{job.program} ran longer than {self.timeout:g} seconds")
+    return runs.Run(code, events, output.read_text(), errors.read_text(errors="replace"))
+
+  def _start(self):
+    if self._server is None:
+      variables = dict(os.environ)
+      variables.pop("PYTHONPATH", None)
+      self._server = subprocess.Popen(
+        [self.python, str(HERE / "fork_server.py"), str(runs.OBSERVER.parent)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=variables,
+      )
+    return self._server
+
+  def close(self):
+    if self._server is not None:
+      self._server.stdin.close()
+      self._server.wait()
+
+
+class Lab:
+  """Runs programs, each in a directory of its own, and remembers the legacy runs.
+
+  Args:
+    directory: Where the programs run.
+    legacy_python: The interpreter of the legacy programs.
+    target_pythons: Those of the migrated programs.
+  """
+
+  def __init__(self, directory, legacy_python, target_pythons):
+    self._directory = directory
+    self._count = 0
+    self._legacy_runs = {}
+    self._interpreters = {
+      python: ForkingInterpreter(python, timeout=TIMEOUT)
+      for python in dict.fromkeys([legacy_python, *target_pythons])
+    }
+    self._legacy_python = legacy_python
+
+  def close(self):
+    for interpreter in self._interpreters.values():
+      interpreter.close()
+
+  def scratch(self, source=None):
+    """Makes a scratch directory.
+
+    Args:
+      source: A scratch whose working directory is copied; None: it is empty.
+    """
+    self._count += 1
+    scratch = runs.Scratch.create(self._directory / f"{self._count:03}")
+    if source is not None:
+      shutil.copytree(source.cwd, scratch.cwd, dirs_exist_ok=True)
+    return scratch
+
+  def legacy(self, name, *arguments, seed=None):
+    """Runs a legacy program from the beginning, once for all tests with the same arguments.
+
+    Returns:
+      A tuple (scratch, outcome); the first checkpoint is in scratch.first.
+    """
+    key = (name, arguments, seed)
+    if key not in self._legacy_runs:
+      scratch = self.scratch()
+      outcome = self.start(before(name), arguments, scratch, legacy=True, seed=seed, first=True)
+      self._legacy_runs[key] = scratch, outcome
+    return self._legacy_runs[key]
+
+  def start(
+    self,
+    path,
+    arguments,
+    scratch,
+    python=None,
+    legacy=False,
+    kill_at=None,
+    seed=None,
+    first=False,
+    model_dir="",
+    fails=False,
+  ):
+    """Starts a program in a scratch directory.
+
+    Args:
+      path: The program.
+      arguments: Its arguments.
+      scratch: Where it runs.
+      python: The interpreter; None: the legacy one.
+      legacy: Whether it is a legacy program.
+      kill_at: Step after which it is killed.
+      seed: Of the graph, for legacy programs that set none.
+      first: Whether to keep the first checkpoint.
+      model_dir: The model directory relative to the working directory, if known.
+      fails: Whether the program is to end with an error.
+
+    Returns:
+      The outcome; if `fails`: the run.
+    """
+    interpreter = self._interpreters[python or self._legacy_python]
+    interpreter.runtime = not legacy
+    program = session.Program(path, arguments, interpreter, self._directory, legacy)
+    if fails:
+      run = interpreter.run(runs.Job(path, arguments, scratch))
+      assert run.returncode > 0, run.output
+      return run
+    return program.start(scratch, kill_at, first, model_dir, seed=seed)
+
+
+def before(name):
+  """The legacy program of a fixture."""
+  return PROGRAMS / name / "before.py"
+
+
+def after(name, target):
+  """The committed migrated program of a fixture."""
+  return PROGRAMS / name / f"after_{target}.py"
+
+
+def rewrite(source, directory, *options):
+  """Returns a rewritten copy of a program."""
+  directory.mkdir(parents=True)
+  copy = directory / source.name
+  shutil.copy(source, copy)
+  command = [sys.executable, "-m", "migrator.cli", "rewrite", "--write", *options, str(copy)]
+  result = subprocess.run(command, capture_output=True, text=True, check=False)
+  assert copy.read_bytes() != source.read_bytes(), result.stdout + result.stderr
+  return copy
