@@ -232,43 +232,42 @@ def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
 
 
 def _finish(module, path, plan, found, options, refused) -> Result:
+  """Applies the plan, marks what is left, and collects what there is to say."""
   results, left = [], []
   for unit in found:
     line = unit.node.lineno  # type: ignore[attr-defined]
     rewritten = unit not in refused and not unit.problems
-    target = "loop" if options.target == "loop" else "fit"
-    results.append(
-      UnitResult(unit.name, unit.kind, unit.flavour, line, target if rewritten else "")
-    )
+    target = ("loop" if options.target == "loop" else "fit") if rewritten else ""
+    results.append(UnitResult(unit.name, unit.kind, unit.flavour, line, target))
     if rewritten:
       _report_rewritten(plan, unit, options)
     else:
       left.append(unit)
   changed = bool(plan.statements or plan.expressions or plan.functions)
-  notes = list(plan.findings) if changed else []
-  plan.findings = []
-  for unit in left:
-    reasons = [(p.code, p.node, p.values) for p in unit.problems]
-    if unit in refused:
-      reason = refused[unit]
-      reasons.append((reason.code, reason.node, reason.values))
-    for code, node, values in reasons:
-      plan.report(code, node, **values)
-  reasons_found = list(plan.findings)
-  text = module.text
+  notes, plan.findings = (list(plan.findings) if changed else []), []
+  _report_left(plan, left, refused)
+  reasons, text = list(plan.findings), module.text
   if changed:
     try:
-      text = _apply(plan, module)
+      text = todo.mark(_apply(plan, module), path, reasons)
     except Unsupported as reason:
       plan.report(reason.code, reason.node, **reason.values)
-      return Result(module.text, False, results, reasons_found + plan.findings, len(found))
-  text, remaining = todo.mark(text, path, reasons_found) if changed else (text, None)
-  if remaining is None:
-    remaining = todo.remaining(module, path)
-  covered = {(f.span.line, f.code) for f in reasons_found}
-  remaining = [f for f in remaining if (f.span.line, f.code) not in covered]
-  findings = sorted({*notes, *reasons_found, *remaining}, key=Finding.sort_key)
+      reasons, notes, left, text = plan.findings, [], found, module.text
+      results = [dataclasses.replace(r, target="") for r in results]
+  remaining = todo.remaining(module.text, text, path)
+  said = {(f.span.line, f.code) for f in reasons}
+  remaining = [f for f in remaining if (f.span.line, f.code) not in said]
+  findings = sorted({*notes, *reasons, *remaining}, key=Finding.sort_key)
   return Result(text, text != module.text, results, findings, len(left) + len(remaining))
+
+
+def _report_left(plan: Plan, left: list[units.Unit], refused) -> None:
+  for unit in left:
+    for problem in unit.problems:
+      plan.report(problem.code, problem.node, **problem.values)
+    if unit in refused:
+      reason = refused[unit]
+      plan.report(reason.code, reason.node, **reason.values)
 
 
 def _report_rewritten(plan: Plan, unit: units.Unit, options: Options) -> None:

@@ -34,7 +34,7 @@ def plan_fixes(plan: Plan) -> None:
     line = f"{name}.build({shape})"
     if line not in edit.before:
       edit.before.append(line)
-    plan.report("EM502", call)
+    plan.report("EM502", call, line=call.lineno)
 
 
 def unbuilt_fits(module: Module) -> Iterator[tuple[ast.Call, str]]:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from migrator.analysis import symbols
 from migrator.analysis.module import Module, Use
-from migrator.lint import rules
+from migrator.lint import engine, rules
 from migrator.lint.finding import Finding
 from migrator.rewrite.apply import apply
 from migrator.rewrite.plan import Plan
+from migrator.source import document
 
 _REMOVED = ("tf.estimator", "tf.keras.estimator", "tf.contrib", "tensorflow.python.estimator")
 _GONE = frozenset(("tf.keras.callbacks.experimental.BackupAndRestore",))
@@ -43,24 +44,34 @@ def code_of(symbol: symbols.Symbol) -> str:
   return "EM901" if symbol.path.startswith("tf.contrib") else "EM216"
 
 
-def remaining(module: Module, path: str) -> list[Finding]:
-  """One finding for each removed symbol that the text still uses."""
+def remaining(before: str, after: str, path: str) -> list[Finding]:
+  """What lint still finds after the rewrite, at its places in the old text where it stood there.
+
+  Args:
+    before: the source as it was.
+    after: the source as it is now.
+    path: the file's name.
+  """
+  old_lines, new_lines = before.split("\n"), after.split("\n")
+  places: dict[tuple, list[Finding]] = {}
+  for finding in _lint(before, path):
+    places.setdefault(_key(finding, old_lines), []).append(finding)
   found = []
-  for use in module.uses():
-    if is_removed(use):
-      name = use.symbol.path
-      values = {"name": name, "symbol": name, "what": f"`{name}`", "argument": name}
-      found.append(_finding(code_of(use.symbol), use, path, values))
+  for finding in _lint(after, path):
+    same = places.get(_key(finding, new_lines))
+    found.append(same.pop(0) if same else finding)
   return found
 
 
-def _finding(code: str, use: Use, path: str, values: dict) -> Finding:
-  rule = rules.load()[code]
-  missing = {p: f"`{use.symbol.path}`" for p in rule.placeholders if p not in values}
-  return rules.finding(code, use.span, path, **values, **missing)
+def _lint(text: str, path: str) -> list[Finding]:
+  return engine.check(document.Document.from_bytes(text.encode("utf-8"), path))
 
 
-def mark(text: str, path: str, reasons: Sequence[Finding]) -> tuple[str, list[Finding]]:
+def _key(finding: Finding, lines: Sequence[str]) -> tuple:
+  return finding.code, lines[finding.span.line - 1].strip()
+
+
+def mark(text: str, path: str, reasons: Sequence[Finding]) -> str:
   """Puts `# TODO(EMnnn): reason` above each statement that uses a removed symbol.
 
   Args:
@@ -69,7 +80,7 @@ def mark(text: str, path: str, reasons: Sequence[Finding]) -> tuple[str, list[Fi
     reasons: why units were left, in the old text; the first one is quoted where it fits.
 
   Returns:
-    The marked text and the findings of what remains, at their places in it.
+    The marked text.
   """
   module = Module(text, path)
   plan = Plan(module, path)
@@ -85,9 +96,7 @@ def mark(text: str, path: str, reasons: Sequence[Finding]) -> tuple[str, list[Fi
     comment = f"# TODO({code}): {message or _removed(use)}"
     if comment not in edit.comments:
       edit.comments.append(comment)
-  if plan.statements:
-    text = apply(plan)
-  return text, remaining(Module(text, path), path)
+  return apply(plan) if plan.statements else text
 
 
 def _removed(use: Use) -> str:

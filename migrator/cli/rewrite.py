@@ -1,0 +1,163 @@
+"""`migrator rewrite`."""
+
+from __future__ import annotations
+
+import json
+import os
+import traceback
+from collections.abc import Sequence
+from typing import Optional
+
+import click
+
+from migrator.cli import config, files
+from migrator.cli.progress import progress
+from migrator.rewrite.engine import Options
+from migrator.rewrite.files import FileResult, rewrite_bytes
+from migrator.source import document, write
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, allow_dash=True), metavar="PATH...")
+@click.option("--write", "apply", is_flag=True, help="Change the files; the default prints a diff.")
+@click.option("--check", is_flag=True, help="Print no diff, only what would change; for CI.")
+@click.option(
+  "--target",
+  type=click.Choice(config.TARGETS),
+  help="Model.fit with BackupAndRestore, or a CheckpointManager loop. auto: fit for canned "
+  "estimators.  [default: auto]",
+)
+@click.option("--stock", is_flag=True, help="With fit: Keras' own BackupAndRestore; says what that loses.")
+@click.option("--exact", is_flag=True, help="TF1's own update rules for every optimizer (losses within 1e-6).")
+@click.option("--resume-data", is_flag=True, help="With loop: keep the input position in the checkpoint.")
+@click.option(
+  "--source-version",
+  type=click.Choice(["1", "2"]),
+  help="What plain tf.estimator.X means: TF1's or TF2's estimator.  [default: by the file]",
+)
+@click.option("--report", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="Write all findings as JSON.")
+@click.option("--stdin-filename", metavar="NAME", default="<stdin>", help="Name of what `-` reads.")
+@click.pass_context
+def rewrite(
+  context: click.Context,
+  paths: Sequence[str],
+  apply: bool,
+  check: bool,
+  target: Optional[str],
+  stock: bool,
+  exact: bool,
+  resume_data: bool,
+  source_version: Optional[str],
+  report: Optional[str],
+  stdin_filename: str,
+) -> None:
+  """Rewrite Estimator programs to TF2; prints a diff, changes nothing without --write.
+
+  An estimator is rewritten whole, with its RunConfig, hooks, input functions and calls, or
+  left whole with a code that says why. With `-`, reads stdin; `- --write` prints the new
+  source. Findings go to stderr, with their places in the source as it was.
+
+  Exit code: 0 nothing to do, or all done; 1 pending changes, or work left for a person; 2
+  something could not be read, parsed or written (the rest is still done).
+  """
+  settings = config.load()
+  target = target or settings.target
+  if stock and target == "loop":
+    raise config.InputError("--stock goes with --target fit.")
+  if resume_data and target != "loop":
+    raise config.InputError("--resume-data goes with --target loop.")
+  if apply and check:
+    raise config.InputError("--write and --check exclude each other.")
+  if not paths:
+    raise config.InputError("Name files or folders, or `-` for stdin.")
+  version = int(source_version) if source_version else settings.source_version
+  options = Options(target, stock, exact, resume_data, version)
+  results, failed = [], False
+  if "-" in paths:
+    raw = click.get_binary_stream("stdin").read()
+    result, crashed = _guarded(raw, stdin_filename, options)
+    results.append(result)
+    failed |= crashed
+    if apply and not result.unreadable:
+      click.get_binary_stream("stdout").write(result.raw if result.raw is not None else raw)
+  named = [path for path in paths if path != "-"]
+  listed, problems = files.collect(named, settings) if named else ([], [])
+  failed |= bool(problems)
+  for file in progress(listed, len(listed), "Rewriting"):
+    try:
+      with open(file.path, "rb") as stream:
+        raw = stream.read()
+      if not file.explicit and not document.mentions(raw):
+        continue
+      result, crashed = _guarded(raw, file.path, options)
+      results.append(result)
+      failed |= crashed
+      if apply and result.raw is not None:
+        write.write(file.path, result.raw)
+    except OSError as error:
+      files.report(error, file.path)
+      failed = True
+  _print(results, apply, check, "-" in paths)
+  if report:
+    _write_report(report, results)
+  pending = any(r.raw is not None for r in results) and not apply
+  if failed or any(r.unreadable for r in results):
+    context.exit(2)
+  context.exit(1 if pending or any(r.left for r in results) else 0)
+
+
+def _guarded(raw: bytes, path: str, options: Options) -> tuple[FileResult, bool]:
+  """Rewrites one file. A defect of ours in one file must not cost the others."""
+  try:
+    return rewrite_bytes(raw, path, options), False
+  except Exception as error:
+    if os.environ.get("MIGRATOR_DEBUG"):
+      traceback.print_exc()
+    kind = type(error).__name__
+    click.echo(
+      f"{path}: internal error ({kind}: {error}); the file is left as it is. Please report it; "
+      "MIGRATOR_DEBUG=1 shows where it happened.",
+      err=True,
+    )
+    return FileResult(path), True
+
+
+def _print(results: Sequence[FileResult], apply: bool, check: bool, stdin: bool) -> None:
+  verb = "rewritten" if apply else "would be rewritten"
+  for result in results:
+    if result.raw is not None and not apply and not check:
+      _print_diff(result.diff)
+    elif result.raw is not None and not stdin:
+      click.echo(f"{result.path}: {verb}")
+  for result in results:
+    for finding in result.findings:
+      click.echo(str(finding), err=True)
+  units = [unit for result in results for unit in result.units]
+  done = sum(bool(unit.target) for unit in units)
+  changed = sum(result.raw is not None for result in results)
+  left = sum(result.left for result in results)
+  if not units and not changed and not left:
+    click.echo("Nothing to rewrite.", err=True)
+    return
+  plural = "" if done == 1 else "s"
+  files_text = f"{changed} file{'' if changed == 1 else 's'}"
+  click.echo(
+    f"{done} of {len(units)} estimator{plural if len(units) == done else 's'} {verb}, "
+    f"{files_text} {'changed' if apply else 'to change'}; left to you: {left}.",
+    err=True,
+  )
+
+
+def _print_diff(diff: str) -> None:
+  colors = {"+": "green", "-": "red", "@": "cyan"}
+  for line in diff.splitlines():
+    bold = line.startswith(("+++", "---"))
+    color = None if bold else colors.get(line[:1])
+    click.echo(click.style(line, fg=color, bold=bold) if "NO_COLOR" not in os.environ else line)
+
+
+def _write_report(path: str, results: Sequence[FileResult]) -> None:
+  data = {"version": 1, "files": [result.to_json() for result in results]}
+  with open(path, "w", encoding="utf-8") as file:
+    json.dump(data, file, indent=2)
+    file.write("\n")
