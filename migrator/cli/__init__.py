@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import click
@@ -38,15 +40,25 @@ class LazyGroup(click.Group):
     with formatter.section("Commands"):
       formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
-  def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+  def main(  # type: ignore[override]
+    self,
+    args: Optional[Sequence[str]] = None,
+    prog_name: Optional[str] = None,
+    complete_var: Optional[str] = None,
+    standalone_mode: bool = True,
+    **extra: Any,
+  ) -> Any:
     """Runs a command and exits: 0, 1 or 2 as the command says, 130 when interrupted.
 
     What the system refuses is one line on stderr, never a traceback.
     """
+    run = functools.partial(
+      super().main, args, prog_name, complete_var, standalone_mode=False, **extra
+    )
     if not standalone_mode:
-      return super().main(*args, standalone_mode=False, **extra)
+      return run()
     try:
-      code = super().main(*args, standalone_mode=False, **extra)
+      code = run()
     except click.ClickException as error:
       error.show()
       code = error.exit_code

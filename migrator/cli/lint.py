@@ -23,7 +23,9 @@ from migrator.lint.finding import Finding
   show_default=True,
   help="How findings are printed.",
 )
-@click.option("--select", multiple=True, metavar="CODES", help="Only these rules; EM1 means all of EM1xx.")
+@click.option(
+  "--select", multiple=True, metavar="CODES", help="Only these rules; EM1 means all of EM1xx."
+)
 @click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
 @click.option(
   "--stdin-filename",

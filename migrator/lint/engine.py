@@ -46,19 +46,24 @@ def check_bytes(raw: bytes, path: str) -> list[Finding]:
     return [error_finding(error)]
 
 
+def check_text(text: str, path: str) -> list[Finding]:
+  """Findings of a text that is in no file yet."""
+  return check(document.Document.from_text(text, path))
+
+
 def check(source: document.Document) -> list[Finding]:
   """Findings of a document, in order, without those that a `# noqa` comment silences."""
-  fault = source.check()
-  if fault is not None:
-    return [error_finding(fault)]
   found = []
   if source.notebook is not None:
     found = [error_finding(error) for error in source.notebook.errors]
   try:
     module = Module(source.text, source.path)
+  except parse.FAULTS as error:
+    return [error_finding(parse.explain(error, source.text, source.path))]
+  try:
     reports = list(_reports(module))
-  except RecursionError:
-    return [error_finding(parse.too_deep(source.path))]
+  except RecursionError as error:
+    return [error_finding(parse.explain(error, source.text, source.path))]
   silenced = _noqa(source.text) if reports else {}
   for report in reports:
     if not _is_silenced(report, silenced):

@@ -54,24 +54,25 @@ def _unpack(module: Module, node: ast.expr, result: Arguments) -> bool:
     return False
   value = module.definition(node)
   if isinstance(value, ast.Call) and _is_builtin(module, value.func, "dict") and not value.args:
-    return all(_unpack_item(module, k.arg, k.value, result) for k in value.keywords)
+    complete = True
+    for keyword in value.keywords:
+      if keyword.arg is None:
+        complete &= _unpack(module, keyword.value, result)
+      else:
+        result.nodes[keyword.arg] = keyword.value
+    return complete
   if isinstance(value, ast.Dict):
     complete = True
     for key, item in zip(value.keys, value.values):
       name = key.value if isinstance(key, ast.Constant) else None
-      if key is not None and not isinstance(name, str):
-        complete = False
-      elif not _unpack_item(module, name, item, result):
+      if key is None:
+        complete &= _unpack(module, item, result)
+      elif isinstance(name, str):
+        result.nodes[name] = item
+      else:
         complete = False
     return complete
   return False
-
-
-def _unpack_item(module: Module, name: Optional[str], value: ast.expr, result) -> bool:
-  if name is None:
-    return _unpack(module, value, result)
-  result.nodes[name] = value
-  return True
 
 
 def _is_builtin(module: Module, node: ast.AST, name: str) -> bool:
@@ -84,10 +85,10 @@ def _is_changed(module: Module, name: str) -> bool:
   """Whether a dict of this name is changed after it was made."""
   for node in module.scope_of:
     owner: Optional[ast.AST] = None
-    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-      owner = node.value
-    elif isinstance(node, ast.Attribute) and node.attr in ("update", "pop", "setdefault"):
-      owner = node.value
+    stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+    method = isinstance(node, ast.Attribute) and node.attr in ("update", "pop", "setdefault")
+    if stored or method:
+      owner = node.value  # type: ignore[attr-defined]
     if isinstance(owner, ast.Name) and owner.id == name:
       return True
   return False

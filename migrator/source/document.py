@@ -9,7 +9,7 @@ import re
 import tokenize
 from typing import Optional
 
-from migrator.source import errors, notebook, parse
+from migrator.source import errors, newlines, notebook, parse
 
 _GATE = (b"tensorflow", b"keras", b"estimator")
 
@@ -66,6 +66,11 @@ class Document:
     text = _decode(body, encoding, path)
     return cls(path, raw, encoding, bom, _dominant_newline(text), text)
 
+  @classmethod
+  def from_text(cls, text: str, path: str) -> Document:
+    """The document of a text that is in no file yet; always Python, in UTF-8."""
+    return cls(path, text.encode("utf-8", "replace"), "utf-8", False, _dominant_newline(text), text)
+
   @property
   def is_notebook(self) -> bool:
     return self.notebook is not None
@@ -95,8 +100,10 @@ class Document:
     """
     if self.is_notebook:
       raise ValueError(f"{self.path}: the text of a notebook cannot be replaced")
-    if self.newline != "\n" and not _lone_line_feeds(self.text):
-      text = re.sub(r"\r\n|\r|\n", self.newline, text)
+    if _is_mixed(self.text):
+      text = newlines.restore(self.text, newlines.unify(text), self.newline)
+    elif self.newline != "\n":
+      text = newlines.unify(text).replace("\n", self.newline)
     if self.text and not self.text.endswith(("\n", "\r")):
       text = re.sub(r"(\r\n|\r|\n)\Z", "", text)
     try:
@@ -141,6 +148,8 @@ def _dominant_newline(text: str) -> str:
   return "\r" if returns > feeds else "\n"
 
 
-def _lone_line_feeds(text: str) -> bool:
-  """Whether the line ends are mixed, so that each line keeps its own."""
-  return text.count("\n") > text.count("\r\n")
+def _is_mixed(text: str) -> bool:
+  """Whether there are several kinds of line ends, so that each line keeps its own."""
+  pairs = text.count("\r\n")
+  counts = (pairs, text.count("\n") - pairs, text.count("\r") - pairs)
+  return sum(count > 0 for count in counts) > 1

@@ -64,9 +64,7 @@ def read(text: str, path: str) -> Notebook:
     data = json.loads(text)
   except json.JSONDecodeError as error:
     reason = f"no valid notebook: {error.msg}, line {error.lineno}"
-    raise errors.SourceError(
-      errors.SYNTAX, path, reason, error.lineno, error.colno - 1
-    ) from error
+    raise errors.SourceError(errors.SYNTAX, path, reason, error.lineno, error.colno - 1) from error
   except RecursionError as error:
     raise errors.SourceError(errors.SYNTAX, path, "no valid notebook: too deep") from error
   cells = _cells(data)

@@ -9,6 +9,8 @@ from typing import Optional
 
 from migrator.source import errors
 
+# What parsing and walking a text can raise that is the fault of the text.
+FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError)
 # Constructs of Python 2, looked for only in a line that the parser has rejected.
 _PYTHON_2 = (
   (re.compile(r"\bprint\s*>>|\bprint\s+[^\s=(.,)\]]|\bprint\s+\("), "print statement"),
@@ -30,22 +32,17 @@ def check(text: str, path: str) -> Optional[errors.SourceError]:
     with warnings.catch_warnings():
       warnings.simplefilter("ignore")
       ast.parse(text)
-  except SyntaxError as error:
+  except FAULTS as error:
     return explain(error, text, path)
-  except (RecursionError, MemoryError):
-    return too_deep(path)
-  except ValueError as error:  # null bytes, before Python 3.12
-    return errors.SourceError(errors.SYNTAX, path, str(error), _null_line(text))
   return None
 
 
-def too_deep(path: str) -> errors.SourceError:
-  """The error for expressions that are nested deeper than the interpreter allows."""
-  return errors.SourceError(errors.SYNTAX, path, "expressions are nested too deeply")
-
-
-def explain(error: SyntaxError, text: str, path: str) -> errors.SourceError:
-  """Returns the error for a SyntaxError: Python 2 or not, the line and the reason."""
+def explain(error: Exception, text: str, path: str) -> errors.SourceError:
+  """Returns the error for one of FAULTS: Python 2 or not, the line and the reason."""
+  if isinstance(error, (RecursionError, MemoryError)):
+    return errors.SourceError(errors.SYNTAX, path, "expressions are nested too deeply")
+  if not isinstance(error, SyntaxError):  # null bytes, before Python 3.12
+    return errors.SourceError(errors.SYNTAX, path, str(error), _null_line(text))
   lines = re.split(r"\r\n|\r|\n", text)
   number = min(max(error.lineno or 1, 1), len(lines))
   column = max((error.offset or 1) - 1, 0)

@@ -117,9 +117,9 @@ def _is_built(module: Module, name: ast.Name, before: ast.AST) -> bool:
     target = node.func
     if isinstance(target, ast.Attribute) and target.attr in _BUILDING_METHODS:
       target = target.value
-    if isinstance(target, ast.Name) and target.id == name.id:
-      if scope.lookup(target.id)[0] is owner:
-        return True
+    same = isinstance(target, ast.Name) and target.id == name.id
+    if same and scope.lookup(name.id)[0] is owner:
+      return True
   return False
 
 

@@ -144,10 +144,25 @@ class _Directories:
     if value is not UNKNOWN:
       yield repr(str(value).rstrip("/"))
       return
-    yield ast.dump(node)
+    yield self._key(node)
     definition = self._module.definition(node)
     if definition is not None and not isinstance(definition, ast.Call):
-      yield ast.dump(definition)
+      yield self._key(definition)
+
+  def _key(self, node: ast.AST) -> str:
+    """The expression, and what its names belong to: `self.path` differs between classes."""
+    owners = []
+    for part in ast.walk(node):
+      if isinstance(part, ast.Name):
+        owner: Optional[ast.AST] = None
+        if part.id == "self":
+          classes = (a for a in self._module.ancestors(part) if isinstance(a, ast.ClassDef))
+          owner = next(classes, None)
+        else:
+          scope, _ = self._module.scope_of[part].lookup(part.id)
+          owner = scope.node if scope is not None else None
+        owners.append(str(id(owner)))
+    return " ".join([ast.dump(node), *owners])
 
   def line_of(self, node: Optional[ast.AST]) -> Optional[int]:
     """The line of the estimator whose directory an expression is, or None."""

@@ -16,6 +16,8 @@ from migrator.lint.rules import Rule
 
 _PRIVATE = "EM902"
 _HOOK_RULES = ("EM301", "EM303", "EM305")
+# Useful without a session, and public in every TF2 as tf.compat.v1.train.X.
+_KEPT_IN_COMPAT = ("tf.train.NanLossDuringTrainingError",)
 
 
 class SymbolTable:
@@ -63,6 +65,8 @@ def named_symbols(context: Context) -> Iterator[Report]:
     code = table.code(use.symbol.path)
     if code is None or code == _PRIVATE:
       continue  # a private name was reported where it was imported
+    if _is_kept(context, use):
+      continue
     parent = context.module.parents.get(use.node)
     called = isinstance(parent, ast.Call) and parent.func is use.node
     if called and use.symbol.path in RUN_CONFIGS:
@@ -86,6 +90,13 @@ def _is_private(context: Context, use: Use) -> bool:
     root = root.value
   symbol = context.module.resolve(root)
   return symbol is not None and not symbol.private
+
+
+def _is_kept(context: Context, use: Use) -> bool:
+  """Whether `tf.compat.v1.train` still has it, and it is worth something there."""
+  if use.symbol.path not in _KEPT_IN_COMPAT or use.symbol.api != "v1":
+    return False
+  return "estimator" not in context.module.source(use.node)
 
 
 def _spelling(context: Context, use: Use) -> str:
