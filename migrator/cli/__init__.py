@@ -40,7 +40,7 @@ class LazyGroup(click.Group):
     with formatter.section("Commands"):
       formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
-  def main(  # type: ignore[override]
+  def main(
     self,
     args: Optional[Sequence[str]] = None,
     prog_name: Optional[str] = None,
@@ -57,6 +57,7 @@ class LazyGroup(click.Group):
     )
     if not standalone_mode:
       return run()
+    code: Any = 0
     try:
       code = run()
     except click.ClickException as error:

@@ -55,7 +55,7 @@ def lint(
   named = [path for path in paths if path != "-"]
   count = 0
   if "-" in paths:
-    raw = click.get_binary_stream("stdin").read()
+    raw = sys.stdin.buffer.read()
     found += engine.check_bytes(raw, stdin_filename)
     count += 1
   if named or not paths:

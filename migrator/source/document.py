@@ -124,6 +124,8 @@ def _encoding(raw: bytes, path: str) -> str:
     if "invalid or missing encoding" in reason:
       # No cookie and the first lines are no UTF-8: say where, as for any later line.
       _decode(raw, "utf-8", path)
+    if raw.startswith(codecs.BOM_UTF8):
+      reason = f"the coding cookie contradicts the UTF-8 byte order mark ({reason})"
     raise errors.SourceError(errors.ENCODING, path, reason) from error
   return "utf-8" if encoding == "utf-8-sig" else encoding
 

@@ -1,0 +1,120 @@
+"""Names: every alias is seen, and nothing that only looks like TensorFlow."""
+
+import pytest
+
+from migrator.lint import engine
+
+
+def _codes(text):
+  return [f.code for f in engine.check_text(text, "a.py")]
+
+
+@pytest.mark.parametrize(
+  "text",
+  [
+    "import tensorflow as tf\nx = tf.estimator.ModeKeys",
+    "import tensorflow.compat.v1 as tf1\nx = tf1.estimator.ModeKeys",
+    "import tensorflow\nx = tensorflow.compat.v1.estimator.ModeKeys",
+    "import tensorflow as tf\nest = tf.estimator\nx = 1",
+    "def f():\n  import tensorflow as tf\n  return tf.estimator.ModeKeys",
+    "import importlib\ntf = importlib.import_module('tensorflow')\nx = tf.estimator.ModeKeys",
+    "import tensorflow as tf\nx = getattr(tf, 'estimator')",
+    "from tensorflow.estimator import ModeKeys",
+    "from tensorflow_estimator import estimator",
+    "from tensorflow.keras.estimator import model_to_estimator",
+    "from tensorflow.estimator import *",
+    "import tensorflow as tf\nx = tf.estimator.export.build_raw_serving_input_receiver_fn(a)",
+  ],
+)
+def test_aliases(text):
+  assert _codes(text) == ["EM216"]
+
+
+@pytest.mark.parametrize(
+  "text",
+  [
+    "from sklearn import estimator\nestimator.fit()",
+    "from sagemaker.tensorflow import TensorFlow\nestimator = TensorFlow()",
+    "from ray.air.config import RunConfig\nRunConfig(checkpoint=1)",
+    "class RunConfig:\n  pass\nRunConfig(save_checkpoints_secs=1, save_checkpoints_steps=2)",
+    "tf = object()\nx = tf.estimator",
+    "def f(tf):\n  return tf.estimator.RunConfig()",
+    "from .train import Saver\nSaver()",
+    "from torch.train import Saver\nSaver()",
+    "import tensorflow as tf\ncheckpoint = tf.train.Checkpoint(model=m)\nm2 = tf.keras.Model()",
+    "# tf.estimator.RunConfig()\nx = 'tf.estimator.RunConfig()'",
+  ],
+)
+def test_no_false_alarms(text):
+  assert _codes(text) == []
+
+
+def test_a_symbol_below_a_class_belongs_to_the_class():
+  text = "import tensorflow as tf\ntf.compat.v1.train.Saver.restore(s, p)"
+  assert _codes(text) == ["EM401"]
+
+
+def test_run_config_without_a_call():
+  text = "import tensorflow as tf\nclass C(tf.estimator.RunConfig):\n  pass\n"
+  assert _codes(text) == ["EM216"]
+
+
+@pytest.mark.parametrize(
+  ("text", "module"),
+  [
+    ("from tensorflow.python.estimator import gc", "tensorflow.python.estimator.gc"),
+    (
+      "from tensorflow.python.training.session_run_hook import SessionRunHook",
+      "tensorflow.python.training.session_run_hook.SessionRunHook",
+    ),
+    (
+      "from tensorflow_estimator.python.estimator.canned import head",
+      "tensorflow_estimator.python.estimator.canned.head",
+    ),
+    (
+      "import tensorflow as tf\nx = tf.python.training.saver.Saver()",
+      "tf.python.training.saver.Saver",
+    ),
+  ],
+)
+def test_private_paths(text, module):
+  found = engine.check_text(text, "a.py")
+  assert [f.code for f in found] == ["EM902"]
+  assert f"`{module}`" in found[0].message
+
+
+def test_private_paths_that_are_not_our_business():
+  assert _codes("from tensorflow.python.framework import ops\nops.name_scope('a')") == []
+
+
+def test_contrib_through_imports():
+  text = """from tensorflow.contrib.learn import RunConfig
+import tensorflow.contrib.tpu as contrib_tpu
+from tensorflow.contrib import slim, estimator as contrib_estimator
+cfg = RunConfig(save_checkpoints_secs=60, keep_checkpoint_max=3)
+tpu_cfg = contrib_tpu.RunConfig(save_checkpoints_steps=100)
+hook = contrib_estimator.stop_if_no_decrease_hook(None, "loss", 100)
+"""
+  found = engine.check_text(text, "a.py")
+  assert [(f.span.line, f.code) for f in found] == [
+    (1, "EM901"),
+    (2, "EM901"),
+    (3, "EM901"),
+    (3, "EM901"),
+    (4, "EM101"),
+    (4, "EM105"),
+    (5, "EM101"),
+    (6, "EM901"),
+  ]
+
+
+def test_the_error_class_that_compat_v1_keeps():
+  kept = "import tensorflow as tf\nraise tf.compat.v1.train.NanLossDuringTrainingError\n"
+  gone = "import tensorflow as tf\nraise tf.compat.v1.estimator.NanLossDuringTrainingError\n"
+  assert _codes(kept) == []
+  assert _codes(gone) == ["EM303"]
+
+
+def test_columns_are_characters():
+  text = "import tensorflow as tf\nx = 'éé'; y = tf.train.Saver()\n"
+  assert [f.span.column for f in engine.check_text(text, "a.py")] == [14]

@@ -1,0 +1,193 @@
+"""RunConfig: the policy in words, and a fate for every keyword."""
+
+import json
+import pathlib
+
+import pytest
+
+from migrator.analysis import facts
+from migrator.lint import engine
+
+FIELDS = json.loads(pathlib.Path(__file__).with_name("run_config_fields.json").read_text())
+# Not about the policy or the session: these simply carry over, or have a rule that needs a value.
+CARRIED_OVER = {
+  "model_dir",
+  "save_summary_steps",
+  "save_checkpoints_steps",
+  "save_checkpoints_secs",
+  "keep_checkpoint_max",
+  "log_step_count_steps",
+}
+OWN_RULE = {
+  "tf_random_seed": "EM111",
+  "keep_checkpoint_every_n_hours": "EM108",
+  "train_distribute": "EM107",
+  "eval_distribute": "EM107",
+  "experimental_distribute": "EM107",
+}
+
+
+def _lint(arguments, head=""):
+  text = f"import tensorflow as tf\n{head}config = tf.estimator.RunConfig({arguments})\n"
+  return engine.check_text(text, "a.py")
+
+
+def _codes(arguments, head=""):
+  return [f.code for f in _lint(arguments, head)]
+
+
+def _policy(arguments, head=""):
+  found = [f for f in _lint(arguments, head) if f.code == "EM101"]
+  assert len(found) == 1
+  return found[0].message.partition("here it asks for ")[2].rstrip(".")
+
+
+@pytest.mark.parametrize("version", sorted(FIELDS))
+def test_the_parameters_are_those_of_tensorflow(version):
+  """The recorded signatures: make_run_config_fields.py, run on TF 1.15 and 2.15."""
+  assert list(facts.RUN_CONFIG_PARAMETERS[: len(FIELDS[version])]) == FIELDS[version]
+
+
+@pytest.mark.parametrize("keyword", FIELDS["2.15"])
+def test_every_keyword_has_a_fate(keyword):
+  codes = _codes(f"save_checkpoints_steps=5, {keyword}=value", "value = f()\n")
+  if keyword == "save_checkpoints_steps":
+    codes = _codes("save_checkpoints_steps=5")
+  if keyword in CARRIED_OVER:
+    assert set(codes) <= {"EM101", "EM105"}
+  else:
+    assert sorted(codes) == ["EM101", OWN_RULE.get(keyword, "EM106")]
+
+
+def test_an_argument_that_run_config_lacks():
+  found = _lint("save_checkpoint_steps=5")
+  assert "`save_checkpoint_steps`" in next(f.message for f in found if f.code == "EM106")
+
+
+@pytest.mark.parametrize(
+  ("arguments", "policy"),
+  [
+    ("save_checkpoints_steps=1", "a checkpoint at every step, keep_checkpoint_max=5"),
+    (
+      "save_checkpoints_steps=100",
+      "a checkpoint every 100 steps and at the first and last step, keep_checkpoint_max=5",
+    ),
+    (
+      "save_checkpoints_secs=20*60, keep_checkpoint_max=10",
+      "a checkpoint every 1200 seconds and at the first and last step, keep_checkpoint_max=10",
+    ),
+    (
+      "",
+      "the default of a checkpoint every 600 seconds and at the first and last step, "
+      "keep_checkpoint_max=5",
+    ),
+    (
+      "None, None, 100, 7, keep_checkpoint_max=0",
+      "a checkpoint every 7 steps and at the first and last step, keep_checkpoint_max=0 (all)",
+    ),
+    (
+      "save_checkpoints_steps=FLAGS.steps, keep_checkpoint_max=None",
+      "a checkpoint every `FLAGS.steps` steps and at the first and last step, "
+      "keep_checkpoint_max=None (all)",
+    ),
+    ("save_checkpoints_steps=None", "no checkpoint at all"),
+    ("save_checkpoints_secs=0", "no checkpoint at all"),
+    ("**options()", "a checkpoint policy that cannot be read here"),
+  ],
+)
+def test_the_policy_in_words(arguments, policy):
+  assert _policy(arguments) == policy
+
+
+def test_a_constant_is_followed():
+  assert "every 50 steps" in _policy("save_checkpoints_steps=EVERY", "EVERY = 5 * 10\n")
+
+
+@pytest.mark.parametrize(
+  ("arguments", "codes"),
+  [
+    ("save_checkpoints_steps=5, save_checkpoints_secs=6", ["EM101", "EM102"]),
+    ("save_checkpoints_steps=5, save_checkpoints_secs=None", ["EM101"]),
+    ("save_checkpoints_steps=5, save_checkpoints_secs=seconds", ["EM101", "EM105"]),
+    ("save_checkpoints_steps=None, save_checkpoints_secs=None", ["EM101", "EM103"]),
+    ("save_checkpoints_steps=0", ["EM101", "EM103"]),
+    ("save_checkpoints_steps=steps", ["EM101"]),
+    ("", ["EM101", "EM110"]),
+    ("keep_checkpoint_max=None, save_checkpoints_steps=5", ["EM101", "EM104"]),
+    ("keep_checkpoint_max=1, save_checkpoints_steps=5", ["EM101"]),
+    ("session_config=None, device_fn=None, save_checkpoints_steps=5", ["EM101"]),
+    ("**options", ["EM101", "EM109"]),
+  ],
+)
+def test_cadences(arguments, codes):
+  head = "def f(seconds, steps, options):\n  pass\nseconds = f()\nsteps = f()\n"
+  assert sorted(_codes(arguments, head)) == codes
+
+
+def test_case_22_a_dict_with_a_platform_default():
+  text = """
+import tensorflow as tf
+base = dict(save_checkpoints_secs=300)
+cfg = tf.estimator.RunConfig(**{**base, "save_checkpoints_steps": 100})
+ok = tf.estimator.RunConfig(save_checkpoints_secs=None, save_checkpoints_steps=100)
+off = tf.estimator.RunConfig(save_checkpoints_steps=None, save_checkpoints_secs=None)
+"""
+  found = engine.check_text(text, "a.py")
+  assert [(f.code, f.span.line) for f in found if f.code in ("EM102", "EM103")] == [
+    ("EM102", 4),
+    ("EM103", 6),
+  ]
+  conflict = next(f for f in found if f.code == "EM102")
+  assert conflict.message.startswith(
+    "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set"
+  )
+
+
+def test_a_dict_that_changes_later_is_not_trusted():
+  text = """
+import tensorflow as tf
+base = {"save_checkpoints_secs": 300}
+base["save_checkpoints_secs"] = None
+cfg = tf.estimator.RunConfig(save_checkpoints_steps=100, **base)
+"""
+  codes = [f.code for f in engine.check_text(text, "a.py")]
+  assert sorted(codes) == ["EM101", "EM109"]
+
+
+@pytest.mark.parametrize(
+  ("config", "what"),
+  [
+    ("make()", "`make()` is no plain RunConfig call"),
+    ("given", "`given` is not made in this file"),
+    ("FLAGS.config", "`FLAGS.config` is not made in this file"),
+    ("twice", "`twice` is bound 2 times"),
+    ("replaced", "`base.replace(model_dir='m')` is no plain RunConfig call"),
+  ],
+)
+def test_configs_that_cannot_be_read(config, what):
+  text = f"""
+import tensorflow as tf
+from common import FLAGS, make
+base = tf.estimator.RunConfig(save_checkpoints_steps=5)
+replaced = base.replace(model_dir='m')
+twice = tf.estimator.RunConfig(save_checkpoints_steps=5)
+twice = tf.estimator.RunConfig(save_checkpoints_steps=6)
+
+def build(given):
+  return tf.estimator.Estimator(model_fn, config={config})
+"""
+  found = [f for f in engine.check_text(text, "a.py") if f.code == "EM109"]
+  assert [(f.span.line, what in f.message) for f in found] == [(10, True)]
+
+
+@pytest.mark.parametrize("config", ["", ", config=None"])
+def test_an_estimator_without_a_config_has_the_default_policy(config):
+  text = f"import tensorflow as tf\ne = tf.estimator.Estimator(model_fn, 'm'{config})\n"
+  assert "EM110" in [f.code for f in engine.check_text(text, "a.py")]
+
+
+def test_tf_config_matters_to_estimators_only():
+  line = "import os\nimport tensorflow as tf\nos.environ['TF_CONFIG'] = '{}'\n"
+  assert not engine.check_text(line, "a.py")
+  found = engine.check_text(line + "spec = tf.estimator.EvalSpec(f)\n", "a.py")
+  assert [(f.code, f.span.line) for f in found] == [("EM107", 3), ("EM204", 4)]
