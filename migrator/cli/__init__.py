@@ -70,6 +70,13 @@ class LazyGroup(click.Group):
       # The reader of our output has gone; keep Python from complaining when it flushes.
       os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
       code = 1
+    except ValueError as error:
+      from migrator.lint.rules import RuleError  # loaded already, if that is what was raised
+
+      if not isinstance(error, RuleError):
+        raise
+      click.echo(f"Error: {error}", err=True)
+      code = 2
     except OSError as error:
       place = f"{error.filename}: " if error.filename else ""
       click.echo(f"Error: {place}{error.strerror or error}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Sequence
 
 import click
@@ -45,3 +46,14 @@ def collect(
 def report(error: OSError, path: object) -> None:
   """One line on stderr for what the system refused."""
   click.echo(f"{path}: {error.strerror or error}", err=True)
+
+
+def report_defect(error: Exception, path: object) -> None:
+  """One line on stderr for an error that is no fault of the user's; MIGRATOR_DEBUG shows more."""
+  if os.environ.get("MIGRATOR_DEBUG"):
+    traceback.print_exception(type(error), error, error.__traceback__)
+  click.echo(
+    f"{path}: internal error ({type(error).__name__}: {error}); the file was not checked. "
+    "Please report it; MIGRATOR_DEBUG=1 shows where it happened.",
+    err=True,
+  )

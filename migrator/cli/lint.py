@@ -12,6 +12,7 @@ from migrator.cli import config, files
 from migrator.cli.progress import progress
 from migrator.lint import engine
 from migrator.lint.finding import Finding
+from migrator.lint.rules import RuleError
 
 
 @click.command()
@@ -71,6 +72,11 @@ def lint(
         found += engine.check_file(file.path, gate=not file.explicit)
       except OSError as error:
         files.report(error, file.path)
+        failed = True
+      except RuleError:
+        raise
+      except Exception as error:  # a defect of ours in one file must not cost the others
+        files.report_defect(error, file.path)
         failed = True
   found = engine.selected(found, chosen, ignored)
   _print(found, output_format)

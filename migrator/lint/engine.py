@@ -111,11 +111,15 @@ def _reports(module: Module) -> Iterator[registry.Report]:
 
 def _finding(report: registry.Report, source: document.Document) -> Finding:
   span = report.span
+  values = dict(report.values)
   cell, line = source.locate(span.line)
   if cell is not None:
     last = line + span.end_line - span.line
     span = Span(line, span.column, last, span.end_column)
-  return rules.finding(report.code, span, source.path, cell=cell, **report.values)
+    if "line" in values:  # another place that the message names
+      other, number = source.locate(values["line"])
+      values["line"] = f"{number} of cell {other}"
+  return rules.finding(report.code, span, source.path, cell=cell, **values)
 
 
 def _is_silenced(report: registry.Report, silenced: Mapping[int, Optional[frozenset]]) -> bool:

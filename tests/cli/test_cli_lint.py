@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from migrator import cli
-from migrator.lint import engine
+from migrator.lint import engine, rules
 
 BAD = "import tensorflow as tf\nsaver = tf.compat.v1.train.Saver()\n"
 GOOD = "import tensorflow as tf\ncheckpoint = tf.train.Checkpoint(model=model)\n"
@@ -263,6 +264,36 @@ def test_a_file_that_vanishes_during_the_run(monkeypatch):
   assert code == 2
   assert os.path.join(".", "b.py") + ": No such file or directory" in output
   assert output.count("EM401") == 2
+
+
+def test_a_defect_in_one_file_does_not_cost_the_others(monkeypatch):
+  for name in ("a.py", "b.py", "c.py"):
+    _write(name, BAD)
+  real = engine.check_file
+
+  def check_file(path, **options):
+    if "b.py" in path:
+      raise KeyError("x")
+    return real(path, **options)
+
+  monkeypatch.setattr(engine, "check_file", check_file)
+  code, output = _lint(".")
+  assert code == 2
+  assert os.path.join(".", "b.py") + ": internal error (KeyError: 'x')" in output
+  assert output.count("EM401") == 2
+
+
+def test_a_faulty_rule_file_is_named(monkeypatch):
+  _write("a.py", BAD)
+  _write("rules/EM999-x.toml", "code = 3\n")
+  monkeypatch.setattr(rules, "directory", lambda: pathlib.Path("rules"))
+  rules.load.cache_clear()
+  try:
+    code, output = _lint("a.py")
+  finally:
+    rules.load.cache_clear()
+  assert code == 2
+  assert output.startswith("Error: " + os.path.join("rules", "EM999-x.toml"))
 
 
 def test_a_folder_that_cannot_be_searched(monkeypatch):

@@ -115,3 +115,13 @@ tf.train.Saver()
   found = engine.check_text("import tensorflow as tf\n" + text, "a.py")
   assert found == sorted(found, key=lambda f: f.sort_key())
   assert [f.span.line for f in found] == [4, 4, 4, 6, 9]
+
+
+def test_places_in_messages_are_those_of_the_cell():
+  first = "import tensorflow as tf\n\ne = tf.estimator.Estimator(f, model_dir='m')"
+  second = "x = tf.train.latest_checkpoint('m')"
+  cells = [{"cell_type": "code", "source": s} for s in ("a = 1", first, second)]
+  raw = json.dumps({"cells": cells, "nbformat": 4}).encode()
+  found = [f for f in engine.check_bytes(raw, "n.ipynb") if f.code == "EM601"]
+  assert [(f.cell, f.span.line) for f in found] == [(3, 1)]
+  assert "the Estimator of line 3 of cell 2;" in found[0].message

@@ -158,7 +158,7 @@ cfg = tf.estimator.RunConfig(save_checkpoints_steps=100, **base)
   ("config", "what"),
   [
     ("make()", "`make()` is no plain RunConfig call"),
-    ("given", "`given` is not made in this file"),
+    ("given", "`given` is a parameter of `build`"),
     ("FLAGS.config", "`FLAGS.config` is not made in this file"),
     ("twice", "`twice` is bound 2 times"),
     ("replaced", "`base.replace(model_dir='m')` is no plain RunConfig call"),

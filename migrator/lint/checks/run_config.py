@@ -206,10 +206,24 @@ def _foreign_origin(module: Module, config: ast.expr) -> Optional[str]:
   shown = values.text(module, config)
   found = values.possible(module, config)
   if found is None:
-    return f"`{shown}` is not made in this file"
+    function = _parameter_of(module, config)
+    return f"`{shown}` is {function or 'not made in this file'}"
   if not all(values.is_call_of(module, v, RUN_CONFIGS) for v in found):
     made = next(v for v in found if not values.is_call_of(module, v, RUN_CONFIGS))
     return f"`{values.text(module, made)}` is no plain RunConfig call"
   if len(found) > 1:
     return f"`{shown}` is bound {len(found)} times"
   return None
+
+
+def _parameter_of(module: Module, node: ast.expr) -> Optional[str]:
+  """Words for the function whose parameter a name is, or None."""
+  if not isinstance(node, ast.Name):
+    return None
+  scope, bindings = module.scope_of[node].lookup(node.id)
+  if scope is None or not any(binding.kind == "param" for binding in bindings):
+    return None
+  function = scope.node
+  if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    return f"a parameter of `{function.name}`"
+  return "a parameter"
