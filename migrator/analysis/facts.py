@@ -78,9 +78,7 @@ class Argument:
   node: ast.AST
 
 
-def bind_arguments(
-  call: ast.Call, parameters: Sequence[str]
-) -> Optional[dict[str, Argument]]:
+def bind_arguments(call: ast.Call, parameters: Sequence[str]) -> Optional[dict[str, Argument]]:
   """Binds a call to parameter names, in source order; None for `*args` or `**kwargs`."""
   bound: dict[str, Argument] = {}
   if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > len(parameters):
@@ -116,9 +114,7 @@ def loads(module: Module, name_node: ast.Name) -> list[ast.Name]:
   owner, _ = module.scope_of[name_node].lookup(name_node.id)
   found = []
   for node, scope in module.scope_of.items():
-    if (
-      isinstance(node, ast.Name) and node.id == name_node.id and isinstance(node.ctx, ast.Load)
-    ):
+    if isinstance(node, ast.Name) and node.id == name_node.id and isinstance(node.ctx, ast.Load):
       seen, _ = scope.lookup(node.id)
       if seen is owner:
         found.append(node)

@@ -139,9 +139,7 @@ class Module:
       if binding.target.startswith("."):
         return None
       return symbols.canonical(binding.target)
-    if binding.kind == "assign" and isinstance(
-      binding.value, (ast.Name, ast.Attribute, ast.Call)
-    ):
+    if binding.kind == "assign" and isinstance(binding.value, (ast.Name, ast.Attribute, ast.Call)):
       return self.resolve(binding.value)
     return None
 
@@ -166,7 +164,7 @@ class Module:
 
     Import statements give one use per imported symbol, with the span of the alias.
     """
-    found = []
+    found: list[Use] = []
     for node in self.scope_of:
       if isinstance(node, (ast.Import, ast.ImportFrom)):
         found += self._import_uses(node)
@@ -175,11 +173,11 @@ class Module:
         if isinstance(parent, ast.Attribute) or not isinstance(node.ctx, ast.Load):
           continue
         symbol = self.resolve(node)
-        if symbols.is_tensorflow(symbol):
+        if symbol is not None and symbols.is_tensorflow(symbol):
           found.append(Use(symbol, node, self.span(node)))
       elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         symbol = self._resolve_call(node)
-        if node.func.id == "getattr" and symbols.is_tensorflow(symbol):
+        if node.func.id == "getattr" and symbol is not None and symbols.is_tensorflow(symbol):
           found.append(Use(symbol, node, self.span(node)))
     return iter(sorted(found, key=lambda u: (u.span.line, u.span.column)))
 
@@ -232,7 +230,7 @@ class Module:
     if node is None:
       return UNKNOWN
     try:
-      return ast.literal_eval(node)  # type: ignore[arg-type]
+      return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
       return self._compute(node)
 

@@ -103,6 +103,12 @@ class ScopeBuilder(ast.NodeVisitor):
       self.parents[child] = node
     super().visit(node)
 
+  def _adopt(self, node: ast.AST) -> None:
+    """Notes the parent of the children of a node that is not visited as a whole."""
+    self.scope_of[node] = self._scope
+    for child in ast.iter_child_nodes(node):
+      self.parents[child] = node
+
   def _bind(self, name: str, kind: str, node: ast.AST, **more) -> None:
     self._scope.bind(Binding(name, kind, node, guarded=self._guards > 0, **more))
 
@@ -112,9 +118,9 @@ class ScopeBuilder(ast.NodeVisitor):
     elif isinstance(target, ast.Starred):
       self._bind_target(target.value, "other", node)
     elif isinstance(target, (ast.Tuple, ast.List)):
-      values = value.elts if isinstance(value, (ast.Tuple, ast.List)) else None
-      if values is None or len(values) != len(target.elts):
-        values = [None] * len(target.elts)
+      values: list[Optional[ast.expr]] = [None] * len(target.elts)
+      if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(values):
+        values = list(value.elts)
       for element, element_value in zip(target.elts, values):
         unpacked = kind if element_value is not None or kind == "loop" else "other"
         self._bind_target(element, unpacked, node, element_value)
@@ -236,12 +242,15 @@ class ScopeBuilder(ast.NodeVisitor):
         self.visit(decorator)
       if node.returns is not None:
         self.visit(node.returns)
+    # `arguments` is not visited as a node: its parts belong to two scopes.
+    self._adopt(arguments)
     parameters = arguments.posonlyargs + arguments.args + arguments.kwonlyargs
     variadic = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
     for expression in [*arguments.defaults, *arguments.kw_defaults]:
       if expression is not None:
         self.visit(expression)
     for parameter in parameters + variadic:
+      self._adopt(parameter)
       if parameter.annotation is not None:
         self.visit(parameter.annotation)
     outer, guards = self._scope, self._guards
@@ -281,10 +290,7 @@ class ScopeBuilder(ast.NodeVisitor):
     outer, guards = self._scope, self._guards
     self._scope, self._guards = self._enter(node), 0
     for i, generator in enumerate(node.generators):
-      self.parents[generator] = node
-      self.scope_of[generator] = self._scope
-      for child in ast.iter_child_nodes(generator):
-        self.parents[child] = generator
+      self._adopt(generator)
       if i:
         self.visit(generator.iter)
       self._bind_target(generator.target, "loop", generator)

@@ -177,8 +177,7 @@ def _add_variable_uses(module: Module, unit: Unit) -> None:
       unit.problem("EM212", name, what="is handed to other code")
       continue
     call = module.parents.get(parent)
-    is_call = isinstance(call, ast.Call) and call.func is parent
-    if is_call and parent.attr in _METHODS:
+    if isinstance(call, ast.Call) and call.func is parent and parent.attr in _METHODS:
       arguments = facts.bind_arguments(call, facts.METHOD_PARAMETERS[parent.attr])
       if arguments is None:
         unit.problem("EM209", call, name=f"{parent.attr}(*args or **kwargs)")

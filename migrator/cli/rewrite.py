@@ -27,15 +27,26 @@ from migrator.source import document, write
   help="Model.fit with BackupAndRestore, or a CheckpointManager loop. auto: fit for canned "
   "estimators.  [default: auto]",
 )
-@click.option("--stock", is_flag=True, help="With fit: Keras' own BackupAndRestore; says what that loses.")
-@click.option("--exact", is_flag=True, help="TF1's own update rules for every optimizer (losses within 1e-6).")
-@click.option("--resume-data", is_flag=True, help="With loop: keep the input position in the checkpoint.")
+@click.option(
+  "--stock", is_flag=True, help="With fit: Keras' own BackupAndRestore; says what that loses."
+)
+@click.option(
+  "--exact", is_flag=True, help="TF1's own update rules for every optimizer (losses within 1e-6)."
+)
+@click.option(
+  "--resume-data", is_flag=True, help="With loop: keep the input position in the checkpoint."
+)
 @click.option(
   "--source-version",
   type=click.Choice(["1", "2"]),
   help="What plain tf.estimator.X means: TF1's or TF2's estimator.  [default: by the file]",
 )
-@click.option("--report", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="Write all findings as JSON.")
+@click.option(
+  "--report",
+  type=click.Path(dir_okay=False, writable=True),
+  metavar="FILE",
+  help="Write all findings as JSON.",
+)
 @click.option("--stdin-filename", metavar="NAME", default="<stdin>", help="Name of what `-` reads.")
 @click.pass_context
 def rewrite(
@@ -72,7 +83,8 @@ def rewrite(
     raise config.InputError("Name files or folders, or `-` for stdin.")
   version = int(source_version) if source_version else settings.source_version
   options = Options(target, stock, exact, resume_data, version)
-  results, failed = [], False
+  results: list[FileResult] = []
+  failed = False
   if "-" in paths:
     raw = click.get_binary_stream("stdin").read()
     result, crashed = _guarded(raw, stdin_filename, options)

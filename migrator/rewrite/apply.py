@@ -59,10 +59,10 @@ class _Editor(cst.CSTTransformer):
     Expressions inside replaced statements are part of the replacement already.
     """
     replaced = [s for s, e in self._plan.statements.items() if e.replacement is not None]
-    for node, _ in [*self._statements.values(), *self._functions.values()]:
-      if node not in self._done:
-        return node
-    for node, _ in self._expressions.values():
+    for planned in [*self._plan.statements, *self._plan.functions]:
+      if planned not in self._done:
+        return planned
+    for node in self._plan.expressions:
       inside = any(s is node or s in self._plan.module.ancestors(node) for s in replaced)
       if node not in self._done and not inside:
         return node

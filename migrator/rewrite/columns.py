@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections.abc import Iterable
 from typing import Optional
 
 from migrator.analysis import facts
-from migrator.analysis.module import UNKNOWN
 from migrator.rewrite import emit
 from migrator.rewrite.plan import Plan, Unsupported
 
@@ -25,7 +25,7 @@ class Column:
   shape: str
   rank: int
   item: emit.Item
-  nameable: bool = True
+  known_key: Optional[str] = None
 
 
 @dataclasses.dataclass
@@ -35,6 +35,7 @@ class Columns:
   Attributes:
     columns: one by one, in source order; or exactly one column made for each `target in iterable`.
     each: ("target", "iterable") of the comprehension, else None.
+    keys: the features that the columns read; None where only the running program knows.
     statements: assignments and loops that only serve to build the list.
     names: the reads of those assignments that this use explains.
     comments: comments above the statement that assigned the list.
@@ -42,6 +43,7 @@ class Columns:
 
   columns: list[Column]
   each: Optional[tuple[str, str]] = None
+  keys: Optional[frozenset[str]] = None
   statements: list[ast.stmt] = dataclasses.field(default_factory=list)
   names: list[ast.Name] = dataclasses.field(default_factory=list)
   comments: tuple[str, ...] = ()
@@ -67,6 +69,9 @@ def read_columns(plan: Plan, argument: facts.Argument) -> Columns:
     raise Unsupported("EM207", node, column=plan.module.source(node))
   if not found.columns:
     raise Unsupported("EM207", node, column="an empty list")
+  if not found.each:
+    known = [c.known_key for c in found.columns]
+    found.keys = None if None in known else frozenset(k for k in known if k is not None)
   return found
 
 
@@ -91,7 +96,11 @@ def _column(plan: Plan, element: ast.AST, found: Columns) -> Column:
   comments = (plan.comments.leading(element), plan.comments.trailing(element))
   call = _follow(plan, element, Columns([]) if isinstance(element, ast.Call) else found)
   symbol = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
-  if symbol is None or symbol.path != "tf.feature_column.numeric_column":
+  if (
+    not isinstance(call, ast.Call)
+    or symbol is None
+    or symbol.path != "tf.feature_column.numeric_column"
+  ):
     name = symbol.path if symbol is not None else plan.module.source(element)
     raise Unsupported("EM207", element, column=name)
   bound = facts.bind_arguments(call, facts.NUMERIC_COLUMN_PARAMETERS)
@@ -105,11 +114,11 @@ def _column(plan: Plan, element: ast.AST, found: Columns) -> Column:
   if "shape" in bound:
     shape, rank = _shape(plan, bound["shape"].value)
   key = plan.module.constant(bound["key"].value)
-  nameable = key is UNKNOWN or (isinstance(key, str) and key.replace(".", "_").isidentifier())
   text = plan.source(bound["key"].value)
   if isinstance(bound["key"].value, ast.Constant) and isinstance(key, str):
     text = emit.string(key)
-  return Column(text, shape, rank, emit.Item("", *comments), nameable)
+  known_key = key if isinstance(key, str) else None
+  return Column(text, shape, rank, emit.Item("", *comments), known_key)
 
 
 def _shape(plan: Plan, node: ast.expr) -> tuple[str, int]:
@@ -126,7 +135,14 @@ def _read_comprehension(plan: Plan, node: ast.ListComp, found: Columns) -> None:
   if len(node.generators) != 1 or generator.ifs or not isinstance(generator.target, ast.Name):
     raise Unsupported("EM207", node, column="a comprehension with conditions")
   found.columns.append(_column(plan, node.elt, found))
-  found.each = (generator.target.id, plan.source(generator.iter))
+  _set_each(plan, found, generator.target.id, generator.iter)
+
+
+def _set_each(plan: Plan, found: Columns, target: str, iterable: ast.expr) -> None:
+  found.each = (target, plan.source(iterable))
+  values = plan.module.constant(iterable)
+  if found.columns[0].key == target and isinstance(values, (list, tuple)):
+    found.keys = frozenset(v for v in values if isinstance(v, str))
 
 
 def _read_appends(plan: Plan, node: ast.AST, found: Columns) -> None:
@@ -147,7 +163,7 @@ def _read_appends(plan: Plan, node: ast.AST, found: Columns) -> None:
       if not isinstance(parent.target, ast.Name):
         raise Unsupported("EM207", parent, column="a list built by a loop over pairs")
       found.columns.append(_column(plan, call.args[0], found))
-      found.each = (parent.target.id, plan.source(parent.iter))
+      _set_each(plan, found, parent.target.id, parent.iter)
       statement = parent
     elif found.each or not _same_block(plan, statement, found.statements[-1]):
       raise Unsupported("EM207", statement, column="a list built under a condition")
@@ -168,7 +184,7 @@ def input_lines(plan: Plan, tf: str, found: Columns, style: emit.Style) -> list[
   columns = found.columns
   items = [
     emit.Item(
-      f"{c.key}: {tf}.keras.Input({c.shape}" + (f", name={c.key})" if c.nameable else ")"),
+      f"{c.key}: {_input(tf, c, [c.known_key or ''])}",
       c.item.leading,
       c.item.trailing,
     )
@@ -183,9 +199,15 @@ def input_lines(plan: Plan, tf: str, found: Columns, style: emit.Style) -> list[
   return lines + _concatenation(tf, flatten, style)
 
 
+def _input(tf: str, column: Column, keys: Iterable[str]) -> str:
+  """One Keras input, named by its feature unless Keras 3 refuses the name: it takes no slash."""
+  name = "" if any("/" in key for key in keys) else f", name={column.key}"
+  return f"{tf}.keras.Input({column.shape}{name})"
+
+
 def _each_lines(tf: str, found: Columns, style: emit.Style) -> list[str]:
   column, (target, iterable) = found.columns[0], found.each or ("", "")
-  inputs = f"{tf}.keras.Input({column.shape}, name={column.key})"
+  inputs = _input(tf, column, found.keys or ())
   lines = [f"inputs = {{{column.key}: {inputs} for {target} in {iterable}}}"]
   if len(lines[0]) > style.width:
     body = [f"{column.key}: {inputs}", f"for {target} in {iterable}"]

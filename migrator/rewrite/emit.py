@@ -40,9 +40,7 @@ class Style:
     return Style(self.indent, self.width - len(self.indent.expandtabs(4)))
 
 
-def bracketed(
-  head: str, items: Sequence[Union[Item, str]], tail: str, style: Style
-) -> list[str]:
+def bracketed(head: str, items: Sequence[Union[Item, str]], tail: str, style: Style) -> list[str]:
   """Lines of `head` + items + `tail`, where head ends in an opening bracket.
 
   One line if it fits, else all items on one indented line, else one item a line with a
@@ -60,7 +58,9 @@ def bracketed(
     if first[-1] in "([{" and len(head + first) <= style.width:
       return [head + first, *rest[:-1], rest[-1] + tail]
   if (
-    plain and not multiline and parts
+    plain
+    and not multiline
+    and parts
     and len(style.indent.expandtabs(4) + joined) <= style.width
     and not head.rstrip().endswith(("{", "["))
   ):
@@ -86,15 +86,31 @@ def wrap(argument: str, style: Style) -> str:
   value = call.args[0] if call.args else call.keywords[0].value
   if not isinstance(value, ast.Call) or not (value.args or value.keywords):
     return argument
-  places = sorted(
-    (a.col_offset - 2, a.end_col_offset - 2)  # type: ignore[operator]
-    for a in (*value.args, *value.keywords)
-  )
+  links = _chain(value)
+  if len(links) > 1:
+    # A chain of calls breaks before its dots.
+    encoded = argument.encode("utf-8")
+    ends = [link.value.end_col_offset - 2 for link in links]  # type: ignore[operator]
+    pieces = [encoded[i:j].decode("utf-8") for i, j in zip([0, *ends], [*ends, None])]
+    return "\n".join(piece.strip() for piece in pieces)
+  inner: list[Union[ast.expr, ast.keyword]] = [*value.args, *value.keywords]
+  places = sorted((a.col_offset - 2, (a.end_col_offset or 0) - 2) for a in inner)
   encoded = argument.encode("utf-8")
   items = [encoded[begin:end].decode("utf-8") for begin, end in places]
   head = encoded[: places[0][0]].decode("utf-8")
   tail = encoded[places[-1][1] :].decode("utf-8")
   return "\n".join(bracketed(head, items, tail, style))
+
+
+def _chain(node: ast.expr) -> list[ast.Attribute]:
+  """The attributes of `f(...).a(...).b(...)`, innermost first, down to the first call."""
+  links: list[ast.Attribute] = []
+  while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    if not isinstance(node.func.value, ast.Call):
+      break
+    links.append(node.func)
+    node = node.func.value
+  return links[::-1]
 
 
 def indented(line: str, style: Style) -> str:
@@ -120,9 +136,7 @@ def dedent(text: str, columns: int) -> str:
   if "\n" not in text or '"""' in text or "'''" in text:
     return text
   lines = text.split("\n")
-  return "\n".join(
-    [lines[0], *[re.sub(rf"^[ \t]{{0,{columns}}}", "", line) for line in lines[1:]]]
-  )
+  return "\n".join([lines[0], *[re.sub(rf"^[ \t]{{0,{columns}}}", "", line) for line in lines[1:]]])
 
 
 def number(value: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Optional
 from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import Module
 from migrator.lint.finding import Finding
-from migrator.rewrite import canned, imports, run_config, tf2_faults, todo
+from migrator.rewrite import canned, imports, tf2_faults, todo
 from migrator.rewrite.apply import apply
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.loop import LoopTarget
@@ -209,33 +209,30 @@ def _inside(module: Module, name: ast.AST, node: ast.AST) -> bool:
 
 
 def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
-  """Removes assignments whose every reader is gone: RunConfigs, columns, optimizers."""
+  """Removes assignments whose every reader is gone: RunConfigs and lists of columns."""
+  explained = {id(name) for network in networks for name in network.columns.names}
   for network in networks:
-    statement = network.policy.statement
-    if statement is not None:
-      plan.remove(statement)
-    explained = {
-      id(n)
-      for other in networks
-      for n in other.columns.names
-    }
-    for column_statement in network.columns.statements:
-      names = [
-        n
-        for n in ast.walk(plan.module.tree)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        and plan.module.statement(n) is column_statement
-      ]
-      loads = [n for name in names for n in facts.loads(plan.module, name)]
-      if all(id(n) in explained for n in loads):
-        plan.remove(column_statement)
+    if network.policy.statement is not None:
+      plan.remove(network.policy.statement)
+    statements = network.columns.statements
+    loads = [
+      load
+      for statement in statements
+      if isinstance(statement, ast.Assign)
+      for target in statement.targets
+      if isinstance(target, ast.Name)
+      for load in facts.loads(plan.module, target)
+    ]
+    if all(id(load) in explained for load in loads):
+      for statement in statements:
+        plan.remove(statement)
 
 
 def _finish(module, path, plan, found, options, refused) -> Result:
   """Applies the plan, marks what is left, and collects what there is to say."""
   results, left = [], []
   for unit in found:
-    line = unit.node.lineno  # type: ignore[attr-defined]
+    line = module.span(unit.node).line
     rewritten = unit not in refused and not unit.problems
     target = ("loop" if options.target == "loop" else "fit") if rewritten else ""
     results.append(UnitResult(unit.name, unit.kind, unit.flavour, line, target))
@@ -277,20 +274,11 @@ def _report_rewritten(plan: Plan, unit: units.Unit, options: Options) -> None:
     if call.method == "train" and not (options.resume_data and options.target == "loop"):
       plan.report("EM210", call.call)
   plan.report("EM112", unit.node)
-  policies = [c.arguments.get("config") for c in unit.constructions]
-  if options.target == "loop" and any(policies):
-    for config in policies:
-      call = plan.module.definition(config.value) if config is not None else None
-      if isinstance(call, ast.Call) and run_config.is_run_config(plan.module.resolve(call.func)):
-        keywords = [k.arg for k in call.keywords]
-        if "keep_checkpoint_max" in keywords and "save_checkpoints_steps" in keywords:
-          plan.report("EM108", call)
 
 
 def _apply(plan: Plan, module: Module) -> str:
-  tf_import = getattr(plan, "tf_import", None)
-  if tf_import:
-    plan.needs(tf_import)
+  if plan.tf_import:
+    plan.needs(plan.tf_import)
   imports.add(plan)
   text = apply(plan)
   cleanup = Plan(Module(text, module.filename), plan.path)

@@ -76,9 +76,7 @@ def _notebook(source: document.Document) -> FileResult:
 def _rewrite(source: document.Document, options: engine.Options) -> FileResult:
   text = newlines.unify(source.text)
   result = engine.rewrite(text, source.path, options)
-  outcome = FileResult(
-    source.path, units=result.units, findings=result.findings, left=result.left
-  )
+  outcome = FileResult(source.path, units=result.units, findings=result.findings, left=result.left)
   if not result.changed:
     return outcome
   unmarked = _faults(result.text, source.path)

@@ -5,6 +5,8 @@ https://www.tensorflow.org/guide/migrate/fault_tolerance
 
 from __future__ import annotations
 
+from typing import Union
+
 from migrator.analysis import units
 from migrator.analysis.module import UNKNOWN
 from migrator.rewrite import canned, emit, hooks, input_fns, optimizers
@@ -29,10 +31,13 @@ class FitTarget(Target):
     self.backup = plan.fresh("backup", f"{unit.name}_backup")
     self.steps = ""
 
+  def check(self, networks: list[canned.Network]) -> None:
+    del networks  # the callback has all of RunConfig's policy
+
   def factory(self, network: canned.Network, name: str, style: emit.Style) -> list[str]:
     nested = style.nested()
     model = f'model = {self.tf}.keras.Model(inputs, logits, name="{canned.SCOPE}")'
-    compile_items = [
+    compile_items: list[Union[emit.Item, str]] = [
       optimizers.as_item(network.optimizer),
       f"loss={canned.loss(self.tf, self.unit.flavour)}",
       'weighted_metrics=["accuracy"]',
@@ -48,14 +53,14 @@ class FitTarget(Target):
   def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
     lines = self.seed(network)
     lines.append(f"{self.unit.name} = {factory}()")
-    items = [self.unit.name, self.directory(network)]
+    items: list[Union[emit.Item, str]] = [self.unit.name, self.directory(network)]
     items += [f'variable_scope="{canned.SCOPE}"', f'flavour="{self.unit.flavour}"']
     items += network.policy.items(*_POLICY)
     lines += network.policy.comments if first else ()
-    head = f"{self.backup} = {optimizers.runtime(self.plan)}.BackupAndRestore("
+    head = f"{self.backup} = {self.plan.runtime()}.BackupAndRestore("
     return lines + emit.bracketed(head, items, ")", style)
 
-  def directory(self, network: canned.Network):
+  def directory(self, network: canned.Network) -> Union[emit.Item, str]:
     if network.directory is None:
       self.plan.needs("import tempfile")
       return "tempfile.mkdtemp()"
@@ -68,6 +73,7 @@ class FitTarget(Target):
     plan, arguments = self.plan, call.arguments
     statement = self.train_statement(call)
     dataset = input_fns.dataset(plan, self.tf, arguments["input_fn"].value)
+    dataset += self.selection(call)
     own = hooks.callbacks(plan, self.tf, arguments.get("hooks"))
     callbacks = f"callbacks=[{', '.join([self.backup, *own])}]"
     style = plan.style_at(statement)

@@ -117,9 +117,7 @@ def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
   methods = [m for m in node.body if isinstance(m, ast.FunctionDef)]
   names = {m.name for m in methods}
   if {"begin", "after_create_session"} <= names:
-    raise Unsupported(
-      "EM302", node, hook=node.name, what="has both begin and after_create_session"
-    )
+    raise Unsupported("EM302", node, hook=node.name, what="has both begin and after_create_session")
   for method in methods:
     if method.name in METHODS:
       _convert_method(plan, node, method)
@@ -132,9 +130,7 @@ def _convert_method(plan: Plan, node: ast.ClassDef, method: ast.FunctionDef) -> 
   arguments = method.args
   names = [a.arg for a in arguments.posonlyargs + arguments.args]
   if not names or arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-    raise Unsupported(
-      "EM302", method, hook=node.name, what=f"{method.name} has unusual parameters"
-    )
+    raise Unsupported("EM302", method, hook=node.name, what=f"{method.name} has unusual parameters")
   new_name, parameters = METHODS[method.name]
   plan.functions[method] = (new_name, f"{names[0]}, {parameters}")
   for inner in ast.walk(method):
@@ -143,15 +139,14 @@ def _convert_method(plan: Plan, node: ast.ClassDef, method: ast.FunctionDef) -> 
     elif isinstance(inner, ast.Return) and inner.value is not None:
       if not (isinstance(inner.value, ast.Constant) and inner.value.value is None):
         raise Unsupported("EM302", inner, hook=node.name, what="fetches tensors")
-    elif isinstance(inner, ast.Attribute) and inner.attr in METHODS:
-      if isinstance(inner.value, ast.Call) and _is_super(inner.value):
-        raise Unsupported(
-          "EM302", inner, hook=node.name, what=f"calls {inner.attr} of its base class"
-        )
+    elif isinstance(inner, ast.Attribute) and inner.attr in METHODS and _is_super(inner.value):
+      raise Unsupported(
+        "EM302", inner, hook=node.name, what=f"calls {inner.attr} of its base class"
+      )
 
 
-def _is_super(node: ast.Call) -> bool:
-  return isinstance(node.func, ast.Name) and node.func.id == "super"
+def _is_super(node: ast.AST) -> bool:
+  return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def _convert_parameter(plan, node, method, name: ast.Name, self_name: str) -> None:

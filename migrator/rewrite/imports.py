@@ -10,7 +10,9 @@ from migrator.analysis import symbols
 from migrator.analysis.module import Module
 from migrator.rewrite.plan import Plan
 
-_STANDARD = getattr(sys, "stdlib_module_names", frozenset(("functools", "itertools", "os", "tempfile")))
+_STANDARD = getattr(
+  sys, "stdlib_module_names", frozenset(("functools", "itertools", "os", "tempfile"))
+)
 
 
 def add(plan: Plan) -> None:

@@ -58,6 +58,19 @@ def dataset(plan: Plan, tf: str, node: ast.expr) -> str:
   raise Unsupported("EM205", node, what=f"`{module.source(node)}`")
 
 
+def feature_keys(plan: Plan, node: ast.expr) -> Optional[frozenset[str]]:
+  """The features that an `input_fn=` argument yields, where the file shows them all."""
+  call = plan.module.definition(node)
+  if not isinstance(call, ast.Call) or not _queue_input(plan.module, call):
+    return None
+  bound = facts.bind_arguments(call, (*facts.NUMPY_INPUT_FN_PARAMETERS, "target_column"))
+  features = plan.module.definition(bound["x"].value) if bound and "x" in bound else None
+  if not isinstance(features, ast.Dict):
+    return None
+  keys = [plan.module.constant(key) for key in features.keys]
+  return frozenset(keys) if all(isinstance(key, str) for key in keys) else None
+
+
 def _queue_input(module: Module, call: ast.Call) -> Optional[str]:
   symbol = module.resolve(call.func)
   return _QUEUE_INPUTS.get(symbol.path) if symbol is not None else None
@@ -67,9 +80,7 @@ def _parameters(arguments: ast.arguments) -> list[str]:
   """Names of the parameters without a default."""
   positional = arguments.posonlyargs + arguments.args
   required = positional[: len(positional) - len(arguments.defaults)]
-  keyword_only = [
-    a for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is None
-  ]
+  keyword_only = [a for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is None]
   return [a.arg for a in required + keyword_only]
 
 
@@ -121,9 +132,7 @@ def is_dataset(module: Module, node: ast.AST, depth: int = 0) -> bool:
   if depth > 8:
     return False
   if isinstance(node, ast.IfExp):
-    return is_dataset(module, node.body, depth + 1) and is_dataset(
-      module, node.orelse, depth + 1
-    )
+    return is_dataset(module, node.body, depth + 1) and is_dataset(module, node.orelse, depth + 1)
   if isinstance(node, ast.Name):
     _, bindings = module.scope_of.get(node, module.root).lookup(node.id)
     values = [b.value for b in bindings]
@@ -172,7 +181,7 @@ def _define(plan: Plan, tf: str, call: ast.Call) -> None:
   if plan.statements.get(statement) and plan.statements[statement].replacement:
     return
   target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-  if not isinstance(target, ast.Name) or statement.value is not call:
+  if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not call:
     raise Unsupported("EM205", call, what="an input function in a tuple assignment")
   body = _pipeline(plan, tf, call)
   plan.statement(call).replacement = emit.block(f"def {target.id}():", body, plan.style)

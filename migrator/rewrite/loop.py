@@ -6,6 +6,7 @@ https://www.tensorflow.org/guide/checkpoint
 from __future__ import annotations
 
 import ast
+from typing import Union
 
 from migrator.analysis import units
 from migrator.rewrite import canned, emit, hooks, optimizers, run_config
@@ -39,8 +40,7 @@ class LoopTarget(Target):
       node = self.unit.constructions[1].call
       raise Unsupported("EM218", node, what="--target loop needs equal constructions")
     blocks = {
-      self.plan.module.parents[self.plan.module.statement(c.call)]
-      for c in self.unit.constructions
+      self.plan.module.parents[self.plan.module.statement(c.call)] for c in self.unit.constructions
     }
     if len(blocks) > 1:
       node = self.unit.constructions[1].call
@@ -54,7 +54,7 @@ class LoopTarget(Target):
     return emit.block(f"def {name}():", [*network.body, model], style)
 
   def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
-    runtime, n = optimizers.runtime(self.plan), self.names
+    runtime, n = self.plan.runtime(), self.names
     lines = self._directory(network)
     lines += [*self.seed(network), f"{self.unit.name} = {factory}()"]
     optimizer = optimizers.as_item(network.optimizer, "")
@@ -89,10 +89,11 @@ class LoopTarget(Target):
     plan, n, policy = self.plan, self.names, network.policy
     plan.needs("import functools")
     plan.needs("import os")
-    runtime = optimizers.runtime(plan)
+    runtime = plan.runtime()
     kind, _ = run_config.cadence(plan, policy)
     stock = kind == "steps" and "keep_checkpoint_every_n_hours" not in policy.arguments
-    items = [n["checkpoint"], f'os.path.join({self.path}, "tf2")']
+    items: list[Union[emit.Item, str]] = [n["checkpoint"]]
+    items.append(f'os.path.join({self.path}, "tf2")')
     comments = list(policy.comments)
     if stock:
       every = policy.arguments["save_checkpoints_steps"]
@@ -101,6 +102,8 @@ class LoopTarget(Target):
       items += ['checkpoint_name="model.ckpt"', f"step_counter={n['step']}"]
       items.append(emit.Item(f"checkpoint_interval={every.text}", *_comments(every)))
       head = f"{n['manager']} = {self.tf}.train.CheckpointManager("
+      if "keep_checkpoint_max" in policy.values:
+        plan.report("EM113", policy.values["keep_checkpoint_max"])
     else:
       items += [f"step_counter={n['step']}"]
       items += policy.items(
@@ -124,9 +127,9 @@ class LoopTarget(Target):
   def _summaries(self, network: canned.Network, style: emit.Style) -> list[str]:
     if "train" not in self.names:
       return []
-    items = [self.path, self.names["step"]]
+    items: list[Union[emit.Item, str]] = [self.path, self.names["step"]]
     items += network.policy.items("save_summary_steps", "log_step_count_steps")
-    head = f"{self.names['summaries']} = {optimizers.runtime(self.plan)}.SummarySaver("
+    head = f"{self.names['summaries']} = {self.plan.runtime()}.SummarySaver("
     return emit.bracketed(head, items, ")", style)
 
   def _train_step_function(self, style: emit.Style) -> list[str]:
@@ -179,9 +182,6 @@ class LoopTarget(Target):
       ),
       "callbacks.on_train_end()",
     ]
-    if self.resume_data:
-      at = body.index("callbacks.on_train_begin()")
-      body.insert(at, f"iterator = {n['checkpoint']}.track_iterator(iter(dataset))")
     head = f"def {n['train']}({', '.join(parameters)}):"
     return emit.block(head, body, style)
 
@@ -206,18 +206,22 @@ class LoopTarget(Target):
     names = [n for n, used in (("steps", uses_steps), ("max_steps", uses_max)) if used]
     parameters = ["dataset", *[n + default for n in names], "callbacks=()"]
     count = "steps" if uses_steps or optional else left
-    if not names:
-      return parameters, lines, "iterator" if self.resume_data else "dataset"
+    selections = [self.selection(c) for c in self.unit.calls if c.method == "train"]
+    if any(selections):
+      lines.append(f"dataset = dataset{max(selections)}")
     if self.resume_data:
-      self.plan.needs("import itertools")
-      return parameters, lines, f"itertools.islice(iterator, {count})"
-    if optional:
-      return parameters, lines, "dataset.take(-1 if steps is None else steps)"
+      lines.append(f"iterator = {self.names['checkpoint']}.track_iterator(iter(dataset))")
+      if names:
+        self.plan.needs("import itertools")
+      return parameters, lines, f"itertools.islice(iterator, {count})" if names else "iterator"
+    if not names:
+      return parameters, lines, "dataset"
+    count = "-1 if steps is None else steps" if optional else count
     return parameters, lines, f"dataset.take({count})"
 
   def _evaluate_function(self, style: emit.Style) -> list[str]:
     n = self.names
-    head = f"return {optimizers.runtime(self.plan)}.evaluate("
+    head = f"return {self.plan.runtime()}.evaluate("
     keywords = [f"global_step={n['step']}", f"model_dir={self.path}"]
     passed = self._passed("evaluate", ("steps", "name"))
     items = [self.unit.name, n["loss_fn"], "dataset", *keywords, *[f"{p}={p}" for p in passed]]
@@ -232,7 +236,7 @@ class LoopTarget(Target):
     n = self.names
     passed = self._passed("predict", ("predict_keys", "yield_single_examples"))
     items = [self.unit.name, "dataset", *[f"{p}={p}" for p in passed]]
-    head = f"return {optimizers.runtime(self.plan)}.predict("
+    head = f"return {self.plan.runtime()}.predict("
     body = [
       f"{n['manager']}.restore_or_initialize()",
       *emit.bracketed(head, items, ")", style.nested()),

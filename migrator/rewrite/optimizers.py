@@ -119,17 +119,14 @@ def convert(
   """
   node = argument.value if argument is not None else None
   definition = plan.module.definition(node) if node is not None else None
-  if node is not None and definition is None:
+  if node is not None and not isinstance(definition, (ast.Constant, ast.Call)):
     raise Unsupported("EM211", node, optimizer=plan.module.source(node))
-  if definition is None or (
-    isinstance(definition, ast.Constant) and isinstance(definition.value, str)
-  ):
-    name = definition.value if definition is not None else "Adagrad"
+  if definition is None or isinstance(definition, ast.Constant):
+    name = definition.value if isinstance(definition, ast.Constant) else "Adagrad"
     result = _by_name(plan, tf, name, node, flavour, exact)
-  elif isinstance(definition, ast.Call):
-    result = _by_call(plan, tf, definition, flavour, exact)
   else:
-    raise Unsupported("EM211", node, optimizer=plan.module.source(node))
+    assert isinstance(definition, ast.Call)
+    result = _by_call(plan, tf, definition, flavour, exact)
   if argument is not None:
     result.leading = tuple(plan.comments.leading(argument.node))
     result.trailing = plan.comments.trailing(argument.node)
@@ -192,7 +189,7 @@ def _argument_texts(plan: Plan, bound: dict[str, facts.Argument]) -> dict[str, s
 
 def _write_v1(plan, tf, kind: Kind, texts: dict[str, str], exact: bool) -> Optimizer:
   if exact or kind.stock is None:
-    return Optimizer(_call(f"{runtime(plan)}.optimizers.{kind.exact}", texts, {}, {}))
+    return Optimizer(_call(f"{plan.runtime()}.optimizers.{kind.exact}", texts, {}, {}))
   name, renames, extra = kind.stock
   added = {**kind.defaults, **extra}
   note = ""
@@ -204,9 +201,7 @@ def _write_v1(plan, tf, kind: Kind, texts: dict[str, str], exact: bool) -> Optim
 def _write_v2(plan, tf, name: str, texts: dict[str, str], exact: bool) -> Optimizer:
   _, renames, defaults, exact_name = _V2[name]
   if exact:
-    return Optimizer(
-      _call(f"{runtime(plan)}.optimizers.{exact_name}", texts, renames, defaults)
-    )
+    return Optimizer(_call(f"{plan.runtime()}.optimizers.{exact_name}", texts, renames, defaults))
   return Optimizer(_call(f"{tf}.keras.optimizers.{name}", texts, {}, defaults))
 
 
@@ -220,17 +215,6 @@ def _call(function: str, texts: dict[str, str], renames, defaults) -> str:
   return f"{function}({', '.join(parts)})"
 
 
-def runtime(plan: Plan) -> str:
-  """The name under which the output knows the runtime; asks for its import."""
-  if not hasattr(plan, "runtime_name"):
-    plan.runtime_name = plan.fresh("runtime", "migrator_runtime")
-    alias = "" if plan.runtime_name == "runtime" else f" as {plan.runtime_name}"
-    plan.needs(f"from migrator import runtime{alias}")
-  return plan.runtime_name
-
-
 def as_item(optimizer: Optimizer, prefix: str = "optimizer=") -> emit.Item:
   """The optimizer as an argument; the user's own comment wins over the note."""
-  return emit.Item(
-    prefix + optimizer.text, optimizer.leading, optimizer.trailing or optimizer.note
-  )
+  return emit.Item(prefix + optimizer.text, optimizer.leading, optimizer.trailing or optimizer.note)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -66,11 +68,11 @@ class Plan:
     self.twins: dict[ast.ClassDef, str] = {}
     self.hook_names: list[ast.expr] = []
     self.imports: set[str] = set()
+    self.tf_import = ""
+    self._runtime = ""
     self.findings: list[Finding] = []
     self._names = {n.id for n in ast.walk(module.tree) if isinstance(n, ast.Name)}
-    self._names |= {
-      binding for scope in module.scopes.values() for binding in scope.bindings
-    }
+    self._names |= {binding for scope in module.scopes.values() for binding in scope.bindings}
 
   def report(self, code: str, node: ast.AST, **values: Any) -> None:
     """Adds a finding, once per place and rule."""
@@ -97,6 +99,14 @@ class Plan:
     self._names.add(name)
     return name
 
+  def runtime(self) -> str:
+    """The name under which the output knows the runtime; asks for its import."""
+    if not self._runtime:
+      self._runtime = self.fresh("runtime", "migrator_runtime")
+    alias = "" if self._runtime == "runtime" else f" as {self._runtime}"
+    self.needs(f"from migrator import runtime{alias}")
+    return self._runtime
+
   def needs(self, statement: str) -> None:
     """Asks for an import, for example "import os"."""
     self.imports.add(statement)
@@ -110,14 +120,25 @@ class Plan:
       return self.expressions[node]
     text = self.module.source(node)
     inner = [n for n in ast.walk(node) if n in self.expressions]
-    start = _offset(self.module, node.lineno, node.col_offset)  # type: ignore[attr-defined]
+    start, _ = self._extent(node)
     encoded = text.encode("utf-8")
-    for edited in sorted(inner, key=lambda n: (n.lineno, n.col_offset), reverse=True):
-      begin = _offset(self.module, edited.lineno, edited.col_offset) - start
-      end = _offset(self.module, edited.end_lineno, edited.end_col_offset) - start
+    for edited in sorted(inner, key=self._extent, reverse=True):
+      begin, end = (place - start for place in self._extent(edited))
       encoded = encoded[:begin] + self.expressions[edited].encode("utf-8") + encoded[end:]
     column = self.module.statement(node).col_offset
     return emit.dedent(encoded.decode("utf-8"), column)
+
+  def _extent(self, node: ast.AST) -> tuple[int, int]:
+    """UTF-8 byte offsets of the begin and the end of a node."""
+    assert isinstance(node, (ast.expr, ast.keyword))
+    begin = self._line_starts[node.lineno - 1] + node.col_offset
+    end = self._line_starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+    return begin, end
+
+  @functools.cached_property
+  def _line_starts(self) -> list[int]:
+    lengths = (len(line.encode("utf-8")) + 1 for line in self.module.parser_lines)
+    return [0, *itertools.accumulate(lengths)]
 
   def item(self, argument, text: str) -> emit.Item:
     """An output argument that carries the comments of an input argument."""
@@ -137,9 +158,7 @@ class Plan:
     """The style with the width that is left at the statement's indentation."""
     column = self.module.statement(node).col_offset
     line = self.module.parser_lines[self.module.statement(node).lineno - 1]
-    return emit.Style(
-      self.style.indent, self.style.width - len(line[:column].expandtabs(4))
-    )
+    return emit.Style(self.style.indent, self.style.width - len(line[:column].expandtabs(4)))
 
   def in_loop_of(self, node: ast.AST) -> Sequence[ast.AST]:
     """The loops around a node within its function."""
@@ -161,9 +180,3 @@ def _indentation(text: str) -> str:
       if previous.endswith(":"):
         return line[: len(line) - len(stripped)]
   return "    "
-
-
-def _offset(module: Module, line: int, column: int) -> int:
-  """UTF-8 byte offset of a place of `ast`."""
-  lines = module.parser_lines[: line - 1]
-  return sum(len(text.encode("utf-8")) + 1 for text in lines) + column

@@ -6,7 +6,7 @@ https://www.tensorflow.org/api_docs/python/tf/keras/callbacks/BackupAndRestore
 from __future__ import annotations
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, hooks, input_fns, optimizers
+from migrator.rewrite import canned, emit, hooks, input_fns
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.plan import Unsupported
 
@@ -37,7 +37,7 @@ class StockTarget(FitTarget):
     if network.directory is None:
       node = self.unit.constructions[0].call
       raise Unsupported("EM218", node, what="--stock needs a model_dir")
-    runtime = optimizers.runtime(self.plan)
+    runtime = self.plan.runtime()
     self.plan.needs("import os")
     name, path = self.unit.name, network.directory
     lines = [*self.seed(network), f"{name} = {factory}()"]
@@ -60,6 +60,7 @@ class StockTarget(FitTarget):
     every, total = self._steps(call)
     statement = self.train_statement(call)
     dataset = input_fns.dataset(plan, self.tf, call.arguments["input_fn"].value)
+    dataset += self.selection(call)
     own = hooks.callbacks(plan, self.tf, call.arguments.get("hooks"))
     items = [
       dataset,

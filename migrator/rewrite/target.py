@@ -29,6 +29,7 @@ class Target(abc.ABC):
     self.tf = tf
     self.unit = unit
     self.exact = exact
+    self.feature_keys: Optional[frozenset[str]] = None
 
   def write(self) -> list[canned.Network]:
     """Plans all edits of the unit.
@@ -47,6 +48,7 @@ class Target(abc.ABC):
     for construction in self.unit.constructions:
       network = canned.read(self.plan, self.tf, self.unit, construction, self.exact)
       networks.append(network)
+      self.feature_keys = network.columns.keys
       self._construction(construction, network, factories, first=len(networks) == 1)
     self.check(networks)
     for call in self.unit.calls:
@@ -115,6 +117,17 @@ class Target(abc.ABC):
         raise Unsupported("EM209", argument.node, name=f"{call.method}({name}=)")
     return items
 
+  def selection(self, call: units.MethodCall) -> str:
+    """`.map(...)` that drops features which no column reads.
+
+    The Estimator ignored them; Keras 3 takes the features of a dict in the order of their
+    names, and would feed the wrong ones. "" where the file shows that there are none.
+    """
+    keys = input_fns.feature_keys(self.plan, call.arguments["input_fn"].value)
+    if keys is not None and keys == self.feature_keys:
+      return ""
+    return f".map({self.plan.runtime()}.only_inputs({self.unit.name}))"
+
   def seed(self, network: canned.Network) -> list[str]:
     """`tf.random.set_seed(...)` for RunConfig's tf_random_seed."""
     seed = network.policy.seed
@@ -122,6 +135,7 @@ class Target(abc.ABC):
 
   # -- what the subclasses say --------------------------------------------------
 
+  @abc.abstractmethod
   def check(self, networks: list[canned.Network]) -> None:
     """Refuses what the target cannot express."""
 

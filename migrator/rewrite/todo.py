@@ -52,6 +52,8 @@ def remaining(before: str, after: str, path: str) -> list[Finding]:
     after: the source as it is now.
     path: the file's name.
   """
+  if before == after:
+    return _lint(before, path)
   old_lines, new_lines = before.split("\n"), after.split("\n")
   places: dict[tuple, list[Finding]] = {}
   for finding in _lint(before, path):
