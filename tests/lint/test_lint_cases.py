@@ -230,7 +230,9 @@ def test_the_guide_s_dropped_reader_gets_the_right_code():
 
 
 @pytest.mark.parametrize(
-  "path", sorted(PROGRAMS.glob("*/after_*.py")), ids=lambda p: str(p.parent.name + "-" + p.stem)
+  "path", sorted(PROGRAMS.glob("*/after_*.py")), ids=lambda p: f"{p.parent.name}-{p.stem}"
 )
 def test_the_rewritten_programs_are_clean(path):
-  assert [str(f) for f in engine.check_file(str(path))] == []
+  # The guide's second fault is left to a person, and so is whether the backup may go.
+  left = {"EM503", "EM505"} if path.parent.name == "tf2_guide" else set()
+  assert {f.code for f in engine.check_file(str(path))} == left
