@@ -164,7 +164,8 @@ def test_python_2_is_left_alone_and_the_others_are_done():
   code, output = _lint(".")
   assert code == 2
   lines = output.splitlines()
-  assert "old.py:2:1: EM002 Python 2 syntax (print statement, line 2)" in lines[1]
+  assert lines[1].startswith(os.path.join(".", "old.py") + ":2:")  # columns differ by Python
+  assert "EM002 Python 2 syntax (print statement, line 2)" in lines[1]
   assert "2to3" in lines[1]
   assert [("a.py" in lines[0]), ("z.py" in lines[2])] == [True, True]
   assert _hashes() == before
@@ -181,7 +182,7 @@ def test_python_2_is_left_alone_and_the_others_are_done():
     (b"import tensorflow as tf\nif 1:\n\tx = tf.compat.v1.train.Saver()\n", 1, "a.py:3:6: EM401"),
     (b"", 0, "No findings"),
     (b"\n", 0, "No findings"),
-    (b"import tensorflow\nx = (\n", 2, "a.py:2:5: EM001"),
+    (b"import tensorflow\nx = (\n", 2, "EM001 The file cannot be parsed"),
     (b"import tensorflow\nx = '\0'\n", 2, "EM001"),
     (b"# coding: klingon\nimport tensorflow\n", 2, "EM003"),
   ],
