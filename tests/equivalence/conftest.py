@@ -3,31 +3,28 @@
 import os
 import secrets
 
+import harness
 import pytest
 
-import harness
-
 SEEDS = "MIGRATOR_SEEDS"
+WANTED = 3
+RESERVES = 2  # per seed, see harness.agrees_with_a_seed
 
 
 def pytest_configure():
-  # Three seeds that nobody chose; the worker processes inherit them.
-  os.environ.setdefault(SEEDS, ",".join(str(secrets.randbits(31)) for _ in range(3)))
+  # Seeds that nobody chose; the worker processes inherit them.
+  numbers = [str(secrets.randbits(31)) for _ in range(WANTED * (1 + RESERVES))]
+  os.environ.setdefault(SEEDS, ",".join(numbers))
 
 
 def pytest_report_header():
   return f"{SEEDS}={os.environ[SEEDS]} (set it to repeat this run)"
 
 
-def pytest_generate_tests(metafunc):
-  if "seed" in metafunc.fixturenames:
-    metafunc.parametrize("seed_number", range(3), ids="seed{}".format)
-
-
-@pytest.fixture
-def seed(seed_number):
-  """One of the session's seeds."""
-  return int(os.environ[SEEDS].split(",")[seed_number])
+@pytest.fixture(params=range(WANTED), ids="seed{}".format)
+def seeds(request):
+  """One of the session's seeds, and its reserves."""
+  return [int(seed) for seed in os.environ[SEEDS].split(",")][request.param :: WANTED]
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,11 @@
 
 import harness
 import pytest
+
 from migrator.verify import compare, runs
 
 NAME = "fault_tolerance"
+BEFORE = harness.before(NAME)
 KILLED_AT = (2, 5, 8)
 
 
@@ -26,13 +28,11 @@ def test_resumes_like_the_estimator_and_a_finished_program_does_nothing(
 ):
   args = ["--model_dir", "{model_dir}", *harness.QUIET, "--no_interrupt"]
   args += ["--save_checkpoints_steps", str(cadence)]
-  legacy_scratch, _ = lab.legacy(NAME, *args)
+  legacy_scratch, _ = lab.legacy(BEFORE, args)
   if cadence not in legacy_chains:
     scratch = lab.scratch()
     runs.start_from(legacy_scratch.first, scratch.cwd / "model_dir")
-    legacy_chains[cadence] = start_again_and_again(
-      lab, harness.before(NAME), args, scratch, legacy=True
-    )
+    legacy_chains[cadence] = start_again_and_again(lab, BEFORE, args, scratch, legacy=True)
   scratch = lab.scratch()
   runs.start_from(legacy_scratch.first, scratch.cwd / "model_dir")
   chain = start_again_and_again(lab, harness.after(NAME, target), args, scratch, python)
