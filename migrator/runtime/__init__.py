@@ -3,9 +3,11 @@
 Needs TensorFlow 2.15 or later, with Keras 2 or Keras 3, and nothing else.
 """
 
+from migrator.runtime import optimizers
 from migrator.runtime.backup import BackupAndRestore
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.evaluation import evaluate, predict
+from migrator.runtime.inputs import only_inputs
 from migrator.runtime.load import LoadReport, load_tf1_checkpoint
 from migrator.runtime.manager import CheckpointManager
 from migrator.runtime.named import NamedCheckpoint, named_checkpoint
@@ -21,5 +23,7 @@ __all__ = [
   "evaluate",
   "load_tf1_checkpoint",
   "named_checkpoint",
+  "only_inputs",
+  "optimizers",
   "predict",
 ]

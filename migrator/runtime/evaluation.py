@@ -8,6 +8,7 @@ from typing import Any, Iterator, Optional
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.inputs import InputAdapter
 from migrator.runtime.summaries import write_results
 
 
@@ -143,48 +144,6 @@ def _chosen(predictions: dict, keys: Any) -> dict:
       f"Expected to run at least one output from {predictions.keys()}, provided {keys}."
     )
   return chosen
-
-
-class InputAdapter:
-  """Makes what an input function yields into what a functional model takes.
-
-  An Estimator ignored features that no column used, gave a rank 1 feature a second axis, and converted
-  numbers to float32.
-  """
-
-  def __init__(self, model: Any):
-    inputs = getattr(model, "input", None)
-    self._names = list(inputs) if isinstance(inputs, dict) else None
-    flat = inputs if isinstance(inputs, dict) else dict(enumerate(tf.nest.flatten(inputs)))
-    self._specs = {name: (tf.as_dtype(t.dtype), len(t.shape)) for name, t in flat.items()}
-
-  def __call__(self, features: Any) -> Any:
-    """Returns the inputs of the model.
-
-    Raises:
-      ValueError: if a feature of the model is missing.
-    """
-    if self._names is None:
-      if isinstance(features, dict):
-        features = list(features.values())
-      flat = [self._fit(i, value) for i, value in enumerate(tf.nest.flatten(features))]
-      return flat[0] if len(flat) == 1 else flat
-    missing = [name for name in self._names if name not in features]
-    if missing:
-      raise ValueError(
-        f"The dataset lacks the feature {missing[0]!r} of the model; it has {sorted(features)}."
-      )
-    return {name: self._fit(name, features[name]) for name in self._names}
-
-  def _fit(self, name: Any, value: Any) -> tf.Tensor:
-    """Returns one feature with the data type and rank of its input."""
-    dtype, rank = self._specs[name]
-    value = tf.convert_to_tensor(value)
-    if value.dtype != dtype:
-      value = tf.cast(value, dtype)
-    if value.shape.rank is not None and value.shape.rank == rank - 1:
-      value = tf.expand_dims(value, -1)
-    return value
 
 
 def _pair(element: Any) -> tuple:

@@ -148,7 +148,6 @@ class CheckpointManager:
     """Adds a checkpoint to the kept ones; returns the oldest if they are too many."""
     limit = self._policy.keep_checkpoint_max
     if not limit:
-      self._kept = []
       return None
     self._kept = [entry for entry in self._kept if entry[0] != path]
     self._kept.append((path, time.time()))
@@ -164,7 +163,9 @@ class CheckpointManager:
 
   def _write_state(self, newest: str) -> None:
     """Writes the state file, at once or not at all."""
-    kept = self._kept or [(newest, time.time())]
+    # Where all are kept, the list is only what was found at the start of the session.
+    listed = self._kept and self._kept[-1][0] == newest
+    kept = self._kept if listed else [*self._kept, (newest, time.time())]
     lines = [f'model_checkpoint_path: "{os.path.basename(newest)}"']
     lines += [f'all_model_checkpoint_paths: "{os.path.basename(path)}"' for path, _ in kept]
     # tf.train.CheckpointManager needs the times if it takes the directory over.

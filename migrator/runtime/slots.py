@@ -48,9 +48,31 @@ class Kind:
   ignored: tuple[str, ...] = ()
 
 
-_ADAM = (Slot("Adam", "_momentums", "m"), Slot("Adam_1", "_velocities", "v"))
-_ADAGRAD = (Slot("Adagrad", "_accumulators", "accumulator"),)
-_RMS = Slot("RMSProp", "_velocities", "rms")
+ADAM = Kind(
+  "Adam",
+  "Adam",
+  (Slot("Adam", "_momentums", "m"), Slot("Adam_1", "_velocities", "v")),
+  (("beta_1", "beta_1"), ("beta_2", "beta_2")),
+)
+ADAGRAD = Kind("Adagrad", "Adagrad", (Slot("Adagrad", "_accumulators", "accumulator"),))
+GRADIENT_DESCENT = Kind("GradientDescent", "SGD", (), (("momentum", "momentum"),))
+
+
+def rmsprop(centered: bool, momentum_slot: bool) -> Kind:
+  """Returns RMSProp; TF1 has the slot of the momentum even without momentum, Keras has not."""
+  slots = [Slot("RMSProp", "_velocities", "rms")]
+  if centered:
+    slots.append(Slot("RMSProp_1", "_average_gradients", "mg"))
+  momentum = Slot("RMSProp_2" if centered else "RMSProp_1", "_momentums", "momentum")
+  if momentum_slot:
+    slots.append(momentum)
+  return Kind(
+    "RMSProp",
+    "RMSprop",
+    tuple(slots),
+    (("rho", "rho"), ("momentum", "momentum")),
+    () if momentum_slot else (momentum.suffix,),
+  )
 
 
 def _stock(optimizer: Any) -> Optional[Kind]:
@@ -58,27 +80,17 @@ def _stock(optimizer: Any) -> Optional[Kind]:
   # Keras 2.15 and Keras 3 agree on these classes and attributes. Subclasses may have further slots.
   keras = tf.keras.optimizers
   if type(optimizer) is keras.Adam and not optimizer.amsgrad:
-    return Kind("Adam", "Adam", _ADAM, (("beta_1", "beta_1"), ("beta_2", "beta_2")))
+    return ADAM
   if type(optimizer) is keras.Adagrad:
-    return Kind("Adagrad", "Adagrad", _ADAGRAD)
+    return ADAGRAD
   if type(optimizer) is keras.SGD:
     if not optimizer.momentum:
-      return Kind("GradientDescent", "SGD", (), (("momentum", "momentum"),))
+      return GRADIENT_DESCENT
     # Keras keeps the learning rate within the velocity, TF1 outside.
     velocity = Slot("momentum", "momentums", "momentum", in_v1=False)
     return Kind("Momentum", "SGD", (velocity,), (("momentum", "momentum"),))
   if type(optimizer) is keras.RMSprop:
-    slots = [_RMS]
-    ignored = []
-    if optimizer.centered:
-      slots.append(Slot("RMSProp_1", "_average_gradients", "mg"))
-    momentum = "RMSProp_2" if optimizer.centered else "RMSProp_1"
-    if optimizer.momentum:
-      slots.append(Slot(momentum, "_momentums", "momentum"))
-    else:
-      ignored.append(momentum)
-    hyperparameters = (("rho", "rho"), ("momentum", "momentum"))
-    return Kind("RMSProp", "RMSprop", tuple(slots), hyperparameters, tuple(ignored))
+    return rmsprop(optimizer.centered, bool(optimizer.momentum))
   return None
 
 

@@ -1,0 +1,90 @@
+"""Fixtures of the runtime's tests: the real Estimator's results, computed once."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jobs
+import pytest
+import tensorflow as tf
+
+HERE = Path(__file__).resolve().parent
+
+
+class Legacy:
+  """What the real Estimator did in each job of the catalogue."""
+
+  def __init__(self, root, catalogue, results):
+    self._root = root
+    self._catalogue = catalogue
+    self._results = results
+
+  def job(self, name, model_dir):
+    """Returns the job, to be done again in another directory."""
+    return {**self._catalogue[name], "model_dir": str(model_dir)}
+
+  def results(self, name):
+    """Returns the results of the calls of a job."""
+    return self._results[name]
+
+  def directory(self, name):
+    """Returns the model directory as the Estimator left it; not to be changed."""
+    return self._root / name
+
+  def copy(self, name, target, step=None):
+    """Copies the model directory; with a step, only that checkpoint, which becomes the newest."""
+    source = self.directory(name)
+    if step is None:
+      shutil.copytree(source, target)
+      return target
+    target.mkdir()
+    for path in source.glob(f"model.ckpt-{step}.*"):
+      shutil.copy(path, target)
+    (target / "checkpoint").write_text(f'model_checkpoint_path: "model.ckpt-{step}"\n')
+    return target
+
+
+def legacy_interpreter():
+  """Returns a Python with Estimators.
+
+  Raises:
+    pytest.fail.Exception: if there is none; nothing can be compared then.
+  """
+  python = os.environ.get("MIGRATOR_LEGACY_PYTHON")
+  if python:
+    return python
+  if tf.__version__.startswith("2.15."):
+    return sys.executable
+  return pytest.fail(
+    "MIGRATOR_LEGACY_PYTHON must name a Python with TensorFlow 2.15 and tensorflow-estimator: the "
+    "runtime is compared with the real Estimator."
+  )
+
+
+@pytest.fixture(scope="session")
+def legacy(tmp_path_factory):
+  """The results of the real Estimator, all from one process."""
+  python = legacy_interpreter()
+  root = tmp_path_factory.mktemp("legacy")
+  catalogue = jobs.catalogue(root)
+  request, answer = root / "jobs.json", root / "results.json"
+  request.write_text(json.dumps(catalogue))
+  process = subprocess.run(
+    [python, str(HERE / "legacy.py"), str(request), str(answer)],
+    stdout=subprocess.PIPE,
+    stderr=subprocess.STDOUT,
+    text=True,
+    check=False,
+  )
+  assert process.returncode == 0, process.stdout[-5000:]
+  return Legacy(root, catalogue, json.loads(answer.read_text()))
+
+
+@pytest.fixture(autouse=True)
+def _own_event_files():
+  """Keeps the event writers of one test from the next."""
+  yield
+  tf.compat.v1.summary.FileWriterCache.clear()
