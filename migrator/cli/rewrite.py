@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import traceback
 from collections.abc import Sequence
 from typing import Optional
@@ -86,12 +87,12 @@ def rewrite(
   results: list[FileResult] = []
   failed = False
   if "-" in paths:
-    raw = click.get_binary_stream("stdin").read()
+    raw = sys.stdin.buffer.read()
     result, crashed = _guarded(raw, stdin_filename, options)
     results.append(result)
     failed |= crashed
     if apply and not result.unreadable:
-      click.get_binary_stream("stdout").write(result.raw if result.raw is not None else raw)
+      sys.stdout.buffer.write(result.raw if result.raw is not None else raw)
   named = [path for path in paths if path != "-"]
   listed, problems = files.collect(named, settings) if named else ([], [])
   failed |= bool(problems)

@@ -25,6 +25,8 @@ _REFUSED = (
   "loss_reduction",
 )
 SCOPE = "dnn"
+# Variables of the generated function; a user's expression in it cannot read others so named.
+_LOCALS = frozenset(("i", "inputs", "net", "logits", "model"))
 
 
 @dataclasses.dataclass
@@ -71,6 +73,10 @@ def read(
   for name in ("hidden_units", "feature_columns"):
     if name not in arguments:
       raise Unsupported("EM208", construction.call, argument=f"{name} (missing)")
+  taken = _names(arguments) & _LOCALS
+  if taken:
+    what = f"`{min(taken)}` is also a name in the new function"
+    raise Unsupported("EM218", construction.call, what=what)
   found = columns.read_columns(plan, arguments["feature_columns"])
   policy = run_config.read_policy(plan, arguments.get("config"))
   optimizer = optimizers.convert(plan, tf, arguments.get("optimizer"), unit.flavour, exact)
@@ -91,6 +97,17 @@ def read(
     found,
     config_name if isinstance(config_name, ast.Name) else None,
   )
+
+
+def _names(arguments: dict[str, facts.Argument]) -> set[str]:
+  """The variables that the arguments which go into the function read."""
+  return {
+    node.id
+    for name, argument in arguments.items()
+    if name not in ("config", "model_dir")
+    for node in ast.walk(argument.value)
+    if isinstance(node, ast.Name)
+  }
 
 
 def _directory(plan: Plan, argument: Optional[facts.Argument], policy: run_config.Policy):
@@ -127,10 +144,10 @@ def _hidden_layers(plan: Plan, tf: str, arguments, style: emit.Style) -> list[st
       name = emit.string(f"hiddenlayer_{i}")
       lines += _layer(tf, plan.source(units_node), activation, name, rate, style)
     return comments + lines
-  nested = style.nested()
-  variables = ("i", "units")
-  body = _layer(tf, variables[1], activation, 'f"hiddenlayer_{i}"', rate, nested)
-  head = f"for {variables[0]}, {variables[1]} in enumerate({plan.source(hidden.value)}):"
+  read = _names(arguments)
+  units_name = next(n for n in ("units", "layer_units", "units_of_layer") if n not in read)
+  body = _layer(tf, units_name, activation, 'f"hiddenlayer_{i}"', rate, style.nested())
+  head = f"for i, {units_name} in enumerate({plan.source(hidden.value)}):"
   return comments + emit.block(head, body, style)
 
 

@@ -69,25 +69,37 @@ def bracketed(head: str, items: Sequence[Union[Item, str]], tail: str, style: St
   for part in parts:
     lines += [style.indent + comment for comment in part.leading]
     body = wrap(part.text, style.nested()).split("\n")
+    trailing = "  " + part.trailing if part.trailing else ""
+    if len(body[-1]) + 1 + len(trailing) > style.nested().width and trailing:
+      lines.append(style.indent + part.trailing)
+      trailing = ""
     lines += [style.indent + body[0], *[indented(line, style) for line in body[1:]]]
-    lines[-1] += "," + ("  " + part.trailing if part.trailing else "")
+    lines[-1] += "," + trailing
   return [*lines, tail]
 
 
-def wrap(argument: str, style: Style) -> str:
-  """Breaks an argument that is a call and too long for a line, at its own arguments."""
-  if "\n" in argument or len(argument) + 1 <= style.width:
-    return argument
+def wrap(argument: str, style: Style, prefix: str = "", suffix: str = ",") -> str:
+  """Breaks an argument that is a call and too long for a line, at its own arguments.
+
+  Args:
+    argument: the text.
+    style: of the place.
+    prefix: what stands before it on its line; part of the result.
+    suffix: what will stand behind it; not part of the result.
+  """
+  whole = prefix + argument
+  if "\n" in argument or len(whole + suffix) <= style.width:
+    return whole
   try:
     call = ast.parse(f"f({argument})", mode="eval").body
   except SyntaxError:
-    return argument
+    return whole
   assert isinstance(call, ast.Call)
   value = call.args[0] if call.args else call.keywords[0].value
   if not isinstance(value, ast.Call) or not (value.args or value.keywords):
-    return argument
+    return whole
   links = _chain(value)
-  if len(links) > 1:
+  if len(links) > 1 and not prefix:
     # A chain of calls breaks before its dots.
     encoded = argument.encode("utf-8")
     ends = [link.value.end_col_offset - 2 for link in links]  # type: ignore[operator]
@@ -97,7 +109,7 @@ def wrap(argument: str, style: Style) -> str:
   places = sorted((a.col_offset - 2, (a.end_col_offset or 0) - 2) for a in inner)
   encoded = argument.encode("utf-8")
   items = [encoded[begin:end].decode("utf-8") for begin, end in places]
-  head = encoded[: places[0][0]].decode("utf-8")
+  head = prefix + encoded[: places[0][0]].decode("utf-8")
   tail = encoded[places[-1][1] :].decode("utf-8")
   return "\n".join(bracketed(head, items, tail, style))
 
@@ -118,8 +130,26 @@ def indented(line: str, style: Style) -> str:
 
 
 def block(head: str, body: Sequence[str], style: Style) -> list[str]:
-  """A compound statement."""
-  return [head, *[indented(line, style) for line in body]]
+  """A compound statement; simple statements in it that are too long for a line are broken."""
+  lines = [part for line in body for part in statement(line, style.nested())]
+  return [head, *[indented(line, style) for line in lines]]
+
+
+def statement(line: str, style: Style) -> list[str]:
+  """A simple statement, broken at the arguments of its call where a line cannot hold it."""
+  if len(line) <= style.width or line[:1] in " \t#@" or line.rstrip().endswith((":", "(", ",")):
+    return [line]
+  try:
+    node = ast.parse(line).body[0]
+  except SyntaxError:  # a line of a longer statement
+    return [line]
+  value = getattr(node, "value", None)
+  if not isinstance(value, ast.Call) or not (value.args or value.keywords):
+    return [line]
+  code, _, comment = line.partition("  #")
+  prefix = code.encode("utf-8")[: value.col_offset].decode("utf-8")
+  lines = wrap(code[len(prefix) :], style, prefix, "").split("\n")
+  return ["#" + comment, *lines] if comment else lines
 
 
 def string(value: str) -> str:

@@ -89,6 +89,8 @@ def _convert_instance(plan: Plan, tf: str, node: ast.AST) -> None:
     raise Unsupported("EM304", node, name=plan.module.source(call.func))
   convert_class(plan, tf, definition)
   plan.hook_names.append(call.func)
+  if definition in plan.twins:
+    plan.expressions[call.func] = plan.twins[definition]
 
 
 def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
@@ -103,7 +105,7 @@ def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
   if base_symbol is None:
     raise Unsupported("EM304", node, name=node.name)
   if base_symbol.path == "tf.train.CheckpointSaverListener":
-    raise Unsupported("EM305", node)
+    raise Unsupported("EM305", node, name=node.name)
   if base_symbol.path != "tf.train.SessionRunHook":
     raise Unsupported("EM303", node, name=base_symbol.path)
   plan.classes.append(node)

@@ -72,7 +72,8 @@ class LoopTarget(Target):
     for function in _FUNCTIONS:
       if function in self.names:
         lines += ["", *getattr(self, f"_{function}_function")(style), ""]
-    return lines[:-1] if lines[-1] == "" else lines
+    lines = lines[:-1] if lines[-1] == "" else lines
+    return [part for line in lines for part in emit.statement(line, style)]
 
   def _directory(self, network: canned.Network) -> list[str]:
     directory = network.directory
@@ -136,7 +137,7 @@ class LoopTarget(Target):
     n, model = self.names, self.unit.name
     tape = [f"loss = {n['loss_fn']}(labels, {model}(features, training=True))"]
     body = [
-      *emit.block(f"with {self.tf}.GradientTape() as tape:", tape, style),
+      *emit.block(f"with {self.tf}.GradientTape() as tape:", tape, style.nested()),
       f"variables = {model}.trainable_variables",
       f"{n['optimizer']}.apply_gradients(zip(tape.gradient(loss, variables), variables))",
       f"{n['step']}.assign_add(1)",
@@ -159,11 +160,11 @@ class LoopTarget(Target):
         *emit.block(
           f"if {tf}.math.is_nan(loss):",
           [f"raise {tf}.compat.v1.train.NanLossDuringTrainingError"],
-          style,
+          style.nested().nested(),
         ),
-        *emit.block(f"if {model}.stop_training:", ["break"], style),
+        *emit.block(f"if {model}.stop_training:", ["break"], style.nested().nested()),
       ],
-      style,
+      style.nested(),
     )
     callbacks = f"[{n['summaries']}, *callbacks]"
     body = [
@@ -178,7 +179,7 @@ class LoopTarget(Target):
       *emit.block(
         f'if not {manager}.latest_checkpoint.endswith(f"-{{{step}.numpy()}}"):',
         [f"{manager}.save(checkpoint_number={step}, check_interval=False)"],
-        style,
+        style.nested(),
       ),
       "callbacks.on_train_end()",
     ]

@@ -1,0 +1,264 @@
+"""DNNClassifier: what its arguments become, and which are refused."""
+
+import pytest
+from helpers import HEAD, TRAIN, codes, left_whole, run, transformed
+
+
+def program(arguments, head=HEAD):
+  return head + f"e = tf1.estimator.DNNClassifier({arguments})\n" + TRAIN
+
+
+BASE = "[4, 3], columns, 'm', n_classes=3"
+
+
+def test_layers_are_written_one_by_one():
+  text = transformed(program(BASE))
+  assert 'tf.keras.layers.Dense(4, activation="relu", name="hiddenlayer_0")(net)' in text
+  assert 'tf.keras.layers.Dense(3, activation="relu", name="hiddenlayer_1")(net)' in text
+  assert 'tf.keras.layers.Dense(3, name="logits")(net)' in text
+  assert 'tf.keras.Model(inputs, logits, name="dnn")' in text
+
+
+def test_hidden_units_from_a_variable_are_a_loop():
+  text = transformed(program("sizes, columns, 'm', n_classes=3", HEAD + "sizes = load()\n"))
+  assert "for i, units in enumerate(sizes):" in text
+  assert 'name=f"hiddenlayer_{i}"' in text
+
+
+def test_names_of_the_new_function_do_not_hide_the_users():
+  text = transformed(program("units, columns, 'm', n_classes=3", HEAD + "units = load()\n"))
+  assert "for i, layer_units in enumerate(units):" in text
+  source = program("[net], columns, 'm', n_classes=3", HEAD + "net = 3\n")
+  assert "`net`" in left_whole(source, "EM218")
+
+
+def test_dropout_follows_each_hidden_layer():
+  text = transformed(program(BASE + ", dropout=0.2"))
+  assert text.count("tf.keras.layers.Dropout(0.2)(net)") == 2
+
+
+def test_no_dropout_layer_without_dropout():
+  assert "Dropout" not in transformed(program(BASE + ", dropout=None"))
+
+
+@pytest.mark.parametrize(
+  ("argument", "written"),
+  [("tf.nn.tanh", "activation=tf.nn.tanh"), ("tf.nn.relu", 'activation="relu"')],
+)
+def test_activation(argument, written):
+  assert written in transformed(program(BASE + f", activation_fn={argument}"))
+
+
+def test_no_activation():
+  assert "activation" not in transformed(program(BASE + ", activation_fn=None"))
+
+
+def test_loss_is_the_sum_in_v1_and_the_mean_in_v2():
+  v1 = transformed(program(BASE))
+  assert 'reduction="sum"' in v1
+  assert 'flavour="v1"' in v1
+  v2 = run(program(BASE).replace("tf1.estimator", "tf.estimator")).text
+  assert "reduction" not in v2
+  assert 'flavour="v2"' in v2
+
+
+def test_assumed_flavour_is_reported_and_certain_flavour_is_not():
+  assert "EM213" not in codes(run(program(BASE)))
+  assert "EM213" in codes(run(program(BASE).replace("tf1.estimator", "tf.estimator")))
+
+
+@pytest.mark.parametrize(
+  ("argument", "stock", "exact"),
+  [
+    ("", "tf.keras.optimizers.Adagrad(0.05, epsilon=0.0)", "runtime.optimizers.Adagrad(0.05)"),
+    (
+      "optimizer='Adam'",
+      "tf.keras.optimizers.Adam(0.05, epsilon=1e-8)",
+      "runtime.optimizers.Adam(0.05)",
+    ),
+    (
+      "optimizer=tf1.train.AdamOptimizer(rate, beta1=0.8)",
+      "tf.keras.optimizers.Adam(rate, beta_1=0.8, epsilon=1e-8)",
+      "runtime.optimizers.Adam(rate, beta1=0.8)",
+    ),
+    (
+      "optimizer=tf1.train.AdamOptimizer(epsilon=1e-4)",
+      "tf.keras.optimizers.Adam(0.001, epsilon=1e-4)",
+      "runtime.optimizers.Adam(epsilon=1e-4)",
+    ),
+    (
+      "optimizer=tf1.train.GradientDescentOptimizer(0.1)",
+      "tf.keras.optimizers.SGD(0.1)",
+      "runtime.optimizers.GradientDescent(0.1)",
+    ),
+    (
+      "optimizer=tf1.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True)",
+      "runtime.optimizers.Momentum(0.1, momentum=0.9, use_nesterov=True)",
+      "runtime.optimizers.Momentum(0.1, momentum=0.9, use_nesterov=True)",
+    ),
+  ],
+)
+def test_v1_optimizer(argument, stock, exact):
+  source = program(f"{BASE}, {argument}" if argument else BASE)
+  assert f"optimizer={stock}" in transformed(source)
+  assert f"optimizer={exact}" in transformed(source, exact=True)
+
+
+@pytest.mark.parametrize(
+  ("argument", "stock"),
+  [
+    ("", "tf.keras.optimizers.Adagrad(0.001, epsilon=1e-7)"),
+    (
+      "optimizer=tf.keras.optimizers.Adam(lr=0.1)",
+      "tf.keras.optimizers.Adam(0.1, epsilon=1e-7)",
+    ),
+    (
+      "optimizer=tf.keras.optimizers.legacy.Adam(0.1)",
+      "tf.keras.optimizers.Adam(0.1, epsilon=1e-7)",
+    ),
+    ("optimizer='SGD'", "tf.keras.optimizers.SGD(0.01)"),
+  ],
+)
+def test_v2_optimizer(argument, stock):
+  source = program(f"{BASE}, {argument}" if argument else BASE)
+  assert f"optimizer={stock}" in run(source.replace("tf1.estimator", "tf.estimator")).text
+
+
+@pytest.mark.parametrize(
+  "argument",
+  [
+    "tf1.train.FtrlOptimizer(0.1)",
+    "tf1.train.AdamOptimizer(0.1, name='MyAdam')",
+    "tf1.train.AdamOptimizer(tf1.train.exponential_decay(0.1, g, 10, 0.9))",
+    "make_optimizer()",
+    "'Ftrl'",
+    "lambda: tf1.train.AdamOptimizer(0.1)",
+    "tf.keras.optimizers.Adam(0.1)",
+  ],
+)
+def test_optimizer_that_is_not_carried_over_is_refused(argument):
+  left_whole(program(f"{BASE}, optimizer={argument}"), "EM211")
+
+
+def test_optimizer_in_a_variable():
+  head = HEAD + "rate = 0.1\nopt = tf1.train.AdamOptimizer(rate)\n"
+  text = transformed(program(BASE + ", optimizer=opt", head))
+  assert "tf.keras.optimizers.Adam(rate, epsilon=1e-8)" in text
+
+
+@pytest.mark.parametrize(
+  "argument",
+  [
+    "weight_column='w'",
+    "label_vocabulary=['a', 'b', 'c']",
+    "warm_start_from='old'",
+    "loss_reduction=tf1.losses.Reduction.MEAN",
+    "input_layer_partitioner=p",
+    "batch_norm=True",
+    "activation_fn=activations[0]",
+  ],
+)
+def test_argument_that_is_not_carried_over_is_refused(argument):
+  message = left_whole(program(f"{BASE}, {argument}"), "EM208")
+  assert argument.partition("=")[0] in message
+
+
+@pytest.mark.parametrize("classes", ["n_classes=2", "", "n_classes=count()"])
+def test_binary_or_unknown_head_is_refused(classes):
+  arguments = ", ".join(a for a in ("[4, 3], columns, 'm'", classes) if a)
+  assert "n_classes" in left_whole(program(arguments), "EM208")
+
+
+@pytest.mark.parametrize(
+  ("columns", "lines"),
+  [
+    ("[fc.numeric_column('a')]", ['inputs = {"a": tf.keras.Input([1], name="a")}']),
+    ("[fc.numeric_column('a', 3)]", ['inputs = {"a": tf.keras.Input([3], name="a")}']),
+    ("[fc.numeric_column('a/b')]", ['inputs = {"a/b": tf.keras.Input([1])}']),
+    (
+      "[fc.numeric_column(key='a', shape=(2, 3))]",
+      ['tf.keras.Input((2, 3), name="a")', 'net = tf.keras.layers.Flatten()(inputs["a"])'],
+    ),
+    (
+      "[fc.numeric_column('b'), fc.numeric_column('a')]",
+      ["net = tf.keras.layers.Concatenate()([inputs[name] for name in sorted(inputs)])"],
+    ),
+    (
+      "[fc.numeric_column(n) for n in NAMES]",
+      ["inputs = {n: tf.keras.Input([1], name=n) for n in NAMES}"],
+    ),
+    ("list_of_columns", ["inputs = {k: tf.keras.Input([1], name=k) for k in NAMES}"]),
+  ],
+)
+def test_numeric_columns(columns, lines):
+  head = HEAD + (
+    "fc = tf.feature_column\nNAMES = ['a', 'b']\nlist_of_columns = []\nfor k in NAMES:\n"
+    "    list_of_columns.append(fc.numeric_column(key=k))\n"
+  )
+  text = transformed(program(f"[4, 3], {columns}, 'm', n_classes=3", head))
+  for line in lines:
+    assert line in text
+  if columns == "list_of_columns":
+    assert "append" not in text
+    assert "list_of_columns" not in text
+
+
+@pytest.mark.parametrize(
+  "columns",
+  [
+    "[tf.feature_column.embedding_column(c, 3)]",
+    "[tf.feature_column.numeric_column('a', normalizer_fn=f)]",
+    "[tf.feature_column.numeric_column('a', shape=shape())]",
+    "[tf.feature_column.bucketized_column(columns[0], [1, 2])]",
+    "make_columns()",
+    "columns + columns",
+    "[tf.feature_column.numeric_column(n) for n in names if n]",
+    "[]",
+  ],
+)
+def test_column_that_is_not_carried_over_is_refused(columns):
+  left_whole(program(f"[4, 3], {columns}, 'm', n_classes=3"), "EM207")
+
+
+def test_columns_that_others_read_stay():
+  text = transformed(program(BASE) + "print(len(columns))\n")
+  assert 'columns = [tf.feature_column.numeric_column("x", shape=[4])]' in text
+
+
+@pytest.mark.parametrize(
+  "call",
+  [
+    "tf1.estimator.DNNRegressor([4], columns)",
+    "tf1.estimator.LinearClassifier(columns)",
+    "tf1.estimator.Estimator(model_fn)",
+    "tf1.estimator.tpu.TPUEstimator(model_fn)",
+    "tf1.estimator.BaselineClassifier()",
+  ],
+)
+def test_other_estimators_are_reported(call):
+  source = HEAD + f"e = {call}\n" + TRAIN
+  result = run(source)
+  assert not result.changed
+  assert result.left
+  assert {"EM201", "EM202", "EM203"} & set(codes(result))
+
+
+def test_second_equal_construction_shares_the_factory():
+  source = program(BASE) + f"# Again.\ne = tf1.estimator.DNNClassifier({BASE})\n" + TRAIN
+  fit = transformed(source)
+  assert fit.count("def create_e") == 1
+  assert fit.count("e = create_e()") == 2
+  assert "# Again.\ne = create_e()" in fit
+  loop = transformed(source, target="loop")
+  assert loop.count("e = create_e()") == 1
+  assert "# Again.\ntrain(" in loop
+
+
+def test_second_construction_with_other_layers_has_its_own_factory():
+  source = program(BASE) + f"e = tf1.estimator.DNNClassifier({BASE.replace('4', '5')})\n" + TRAIN
+  assert "create_e()" in transformed(source)
+  left_whole(source, "EM218", target="loop")
+
+
+def test_eager_execution_turned_off_is_refused():
+  left_whole(program(BASE) + "tf1.disable_v2_behavior()\n", "EM217")

@@ -1,0 +1,166 @@
+"""Hook classes become callbacks, or say what has no counterpart."""
+
+import textwrap
+
+import pytest
+from helpers import HEAD, NEW, left_whole, run, transformed
+
+COUNTER = """
+class Counter(tf1.train.SessionRunHook):
+    def begin(self):
+        self.n = 0
+
+    def after_run(self, run_context, run_values):
+        self.n += 1
+        if self.n == 3:
+            run_context.request_stop()
+
+"""
+
+
+def program(hook=COUNTER, hooks="[Counter()]", extra=""):
+  train = f"e.train(input_fn, hooks={hooks}, max_steps=10)\n"
+  return HEAD + textwrap.dedent(hook) + NEW + extra + train
+
+
+@pytest.mark.parametrize(
+  "base",
+  [
+    "tf1.train.SessionRunHook",
+    "tf.estimator.SessionRunHook",
+    "tf.compat.v1.train.SessionRunHook",
+    "session_run_hook.SessionRunHook",
+    "tf.train.SessionRunHook",
+  ],
+)
+def test_every_spelling_of_the_base_class(base):
+  head = "from tensorflow.python.training import session_run_hook\n"
+  source = (head if base.startswith("session") else "") + program(
+    COUNTER.replace("tf1.train.SessionRunHook", base)
+  )
+  assert "class Counter(tf.keras.callbacks.Callback):" in transformed(source)
+
+
+def test_methods_are_renamed():
+  hook = """
+    class Counter(tf1.train.SessionRunHook):
+        def __init__(self):
+            super().__init__()
+        def begin(self): self.a = 1
+        def before_run(self, run_context): self.a += 1
+        def after_run(self, run_context, run_values): self.a += 1
+        def end(self, session): print(self.a)
+        def helper(self): return self.a
+
+    """
+  text = transformed(program(hook))
+  assert "def on_train_begin(self, logs=None): self.a = 1" in text
+  assert "def on_train_batch_begin(self, batch, logs=None): self.a += 1" in text
+  assert "def on_train_batch_end(self, batch, logs=None): self.a += 1" in text
+  assert "def on_train_end(self, logs=None): print(self.a)" in text
+  assert "def helper(self): return self.a" in text
+
+
+def test_after_create_session_without_session_is_the_begin():
+  hook = COUNTER.replace("begin(self)", "after_create_session(self, session, coord)")
+  assert "def on_train_begin(self, logs=None):" in transformed(program(hook))
+
+
+def test_request_stop_stops_the_training():
+  text = transformed(program())
+  assert "            self.model.stop_training = True\n" in text
+
+
+def test_attributes_that_callback_owns_are_renamed():
+  hook = COUNTER.replace("self.n", "self.params")
+  text = transformed(program(hook))
+  assert "self.hook_params = 0" in text
+  assert "self.params" not in text
+
+
+def test_indirect_subclass_is_converted_with_its_base():
+  hook = COUNTER + "class Late(Counter):\n    def end(self, session):\n        pass\n\n"
+  text = transformed(program(hook, "[Late()]"))
+  assert "class Counter(tf.keras.callbacks.Callback):" in text
+  assert "class Late(Counter):\n    def on_train_end(self, logs=None):" in text
+
+
+@pytest.mark.parametrize(
+  ("hooks", "extra", "fit", "loop"),
+  [
+    ("[Counter()]", "", "callbacks=[backup, Counter()]", "callbacks=[Counter()]"),
+    ("hooks", "hooks = [Counter()]\n", "callbacks=[backup, *hooks]", "callbacks=hooks"),
+    (
+      "hooks",
+      "hooks = []\nif x:\n    hooks.append(Counter())\n",
+      "callbacks=[backup, *hooks]",
+      "callbacks=hooks",
+    ),
+    (
+      "[] if x else [Counter()]",
+      "",
+      "callbacks=[backup, *([] if x else [Counter()])]",
+      "callbacks=[*([] if x else [Counter()])]",
+    ),
+    ("[counter]", "counter = Counter()\n", "callbacks=[backup, counter]", "callbacks=[counter]"),
+    ("None", "", "callbacks=[backup]", "max_steps=10)"),
+    ("[]", "", "callbacks=[backup]", "max_steps=10)"),
+  ],
+)
+def test_lists_of_hooks(hooks, extra, fit, loop):
+  source = program(COUNTER, hooks, extra)
+  if "Counter" not in hooks + extra:
+    source = source.replace(COUNTER, "")
+  assert fit in transformed(source)
+  assert loop in transformed(source, target="loop")
+
+
+@pytest.mark.parametrize(
+  ("method", "what"),
+  [
+    ("def before_run(self, c): return tf1.train.SessionRunArgs(x)", "fetches"),
+    ("def after_run(self, c, v): print(v.results)", "v.results"),
+    ("def after_create_session(self, s, c): s.run(x)", "s.run"),
+    ("def before_run(self, c): c.session.run(x)", "c.session"),
+    ("def end(self, session): save(session)", "session"),
+    ("def begin(self): super().begin()", "begin"),
+    ("def on_train_begin(self): pass", "on_train_begin"),
+  ],
+)
+def test_hook_without_counterpart_is_refused(method, what):
+  hook = f"class Counter(tf1.train.SessionRunHook):\n    {method}\n\n"
+  assert what in left_whole(program(hook), "EM302")
+
+
+def test_begin_and_after_create_session_together_are_refused():
+  hook = COUNTER + "    def after_create_session(self, session, coord):\n        pass\n\n"
+  left_whole(program(hook), "EM302")
+
+
+@pytest.mark.parametrize(
+  ("hooks", "code"),
+  [
+    ("[tf1.train.StopAtStepHook(3)]", "EM303"),
+    ("[elsewhere.Hook()]", "EM304"),
+    ("make_hooks()", "EM304"),
+    ("given", "EM304"),
+  ],
+)
+def test_hook_that_is_built_in_or_elsewhere_is_refused(hooks, code):
+  left_whole(program("import elsewhere\n", hooks), code)
+
+
+def test_listener_is_refused():
+  hook = "class Counter(tf1.train.CheckpointSaverListener):\n    pass\n\n"
+  left_whole(program(hook), "EM305")
+
+
+def test_hook_that_another_unit_needs_gets_a_twin():
+  other = (
+    "g = tf1.estimator.Estimator(model_fn)\ng.train(input_fn, hooks=[Counter()], max_steps=3)\n"
+  )
+  result = run(program() + other)
+  assert "class Counter(tf1.train.SessionRunHook):" in result.text
+  assert "class CounterCallback(tf.keras.callbacks.Callback):" in result.text
+  assert "callbacks=[backup, CounterCallback()]" in result.text
+  assert "hooks=[Counter()]" in result.text
