@@ -172,9 +172,13 @@ class Module:
         parent = self.parents.get(node)
         if isinstance(parent, ast.Attribute) or not isinstance(node.ctx, ast.Load):
           continue
-        if isinstance(parent, ast.Call) and parent.args and parent.args[0] is node:
-          if self._resolve_call(parent) is not None:
-            continue  # the first argument of a getattr: the call is the longer chain
+        if (
+          isinstance(parent, ast.Call)
+          and parent.args
+          and parent.args[0] is node
+          and self._resolve_call(parent) is not None
+        ):
+          continue  # the first argument of a getattr: the call is the longer chain
         symbol = self.resolve(node)
         if symbol is not None and symbols.is_tensorflow(symbol):
           found.append(Use(symbol, node, self.span(node)))
