@@ -145,7 +145,8 @@ def _parent_ignores(folder: str) -> list:
     if spec is not None:
       found.append((current, spec))
     if os.path.exists(os.path.join(current, ".git")):
-      return found[::-1]
+      # A folder that the user names is searched even where one of them ignores it.
+      return [entry for entry in found[::-1] if not _ignored(folder, True, [entry])]
 
 
 def _read_ignore(path: str):

@@ -66,6 +66,15 @@ def test_gitignore_above_the_folder_up_to_the_repository(tmp_path):
   assert _find(tmp_path, "repo/sub") == ["repo/sub/a.py"]
 
 
+def test_a_named_folder_is_searched_even_if_it_is_ignored(tmp_path):
+  _tree(tmp_path, ".git/HEAD", "build/a.py", "build/sub/b.py", "build/gen/c.py")
+  (tmp_path / ".gitignore").write_text("/build/\n")
+  (tmp_path / "build" / ".gitignore").write_text("gen/\n")
+  assert _find(tmp_path) == []
+  assert _find(tmp_path, "build") == ["build/a.py", "build/sub/b.py"]
+  assert _find(tmp_path, "build/sub") == ["build/sub/b.py"]
+
+
 def test_exclude(tmp_path):
   _tree(tmp_path, "a.py", "third_party/b.py", "sub/third_party/c.py", "sub/d_pb2.py")
   found = _find(tmp_path, exclude=["/third_party/", "*_pb2.py"], exclude_root=str(tmp_path))
