@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any, Iterator, Optional
 
@@ -259,17 +260,17 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     Returns:
       `accuracy`, `average_loss`, `loss` (float32) and `global_step` (int64).
     """
-    path = self._restored_for("evaluate")
-    return evaluation.evaluate(
-      self._of,
-      self._of.loss,
-      dataset,
-      global_step=self.global_step,
-      model_dir=self._model_dir,
-      steps=steps,
-      name=name,
-      checkpoint_path=path,
-    )
+    with self._newest("evaluate") as path:
+      return evaluation.evaluate(
+        self._of,
+        self._of.loss,
+        dataset,
+        global_step=self.global_step,
+        model_dir=self._model_dir,
+        steps=steps,
+        name=name,
+        checkpoint_path=path,
+      )
 
   def predict(
     self,
@@ -278,21 +279,38 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     yield_single_examples: bool = True,
   ) -> Iterator[dict]:
     """Yields the predictions of the newest checkpoint; see `runtime.predict`."""
-    self._restored_for("predict")
-    yield from evaluation.predict(
-      self._of,
-      dataset,
-      predict_keys=predict_keys,
-      yield_single_examples=yield_single_examples,
-    )
+    with self._newest("predict"):
+      yield from evaluation.predict(
+        self._of,
+        dataset,
+        predict_keys=predict_keys,
+        yield_single_examples=yield_single_examples,
+      )
 
-  def _restored_for(self, what: str) -> Optional[str]:
-    """Restores the newest checkpoint if need be, warns if there is none; returns its path."""
+  @contextlib.contextmanager
+  def _newest(self, purpose: str) -> Iterator[Optional[str]]:
+    """Lets the model hold the newest checkpoint, or the initial weights with a warning.
+
+    During training (a callback may evaluate), and after it failed, the model gets its state back.
+
+    Yields:
+      The path of the checkpoint, or None.
+    """
+    held = self._held
+    state_in_training = (
+      [(v, v.numpy()) for v in self._checkpoint.by_name.values()] if self._failed else None
+    )
     path = self._restore_if_changed()
     if path is None:
       tf.get_logger().warning(
         "Could not find trained model in model_dir: %s, running initialization to %s.",
         self._model_dir,
-        what,
+        purpose,
       )
-    return path
+    try:
+      yield path
+    finally:
+      if state_in_training is not None:
+        for variable, value in state_in_training:
+          variable.assign(value)
+        self._held, self._failed = held, True

@@ -40,11 +40,14 @@ def evaluate(
     loss (all three float32), and `global_step` (int64).
 
   Raises:
-    ValueError: if steps is not positive, or the dataset has no labels.
+    ValueError: if steps is not positive, the dataset has no labels, or the model one logit only.
+    TypeError: if the loss is not a Keras one.
   """
   if steps is not None and steps <= 0:
     raise ValueError(f"Must specify steps > 0, given: {steps}")
-  adapt = InputAdapter(model)
+  if not isinstance(loss_fn, tf.keras.losses.Loss):
+    raise TypeError(f"The loss must be a tf.keras.losses.Loss, given: {loss_fn!r}")
+  adapt = _adapter(model)
 
   @tf.function(reduce_retracing=True)
   def measure(features, labels):
@@ -99,9 +102,9 @@ def predict(
     bytes [1]; `all_class_ids`, int32 [classes]; `all_classes`, bytes [classes].
 
   Raises:
-    ValueError: if there is none of `predict_keys`.
+    ValueError: if there is none of `predict_keys`, or the model has one logit only.
   """
-  adapt = InputAdapter(model)
+  adapt = _adapter(model)
 
   @tf.function(reduce_retracing=True)
   def run(features):
@@ -144,6 +147,19 @@ def _chosen(predictions: dict, keys: Any) -> dict:
       f"Expected to run at least one output from {predictions.keys()}, provided {keys}."
     )
   return chosen
+
+
+def _adapter(model: Any) -> InputAdapter:
+  """Returns the adapter of a classifier's inputs.
+
+  Raises:
+    ValueError: if the model has one logit: two classes had other results.
+  """
+  if model.output_shape[-1] == 1:
+    raise ValueError(
+      f"The model {model.name} has one logit. Only classifiers of three or more classes are supported."
+    )
+  return InputAdapter(model)
 
 
 def _pair(element: Any) -> tuple:

@@ -116,8 +116,8 @@ class NamedCheckpoint(tf.train.Checkpoint):
   """
 
   def __init__(self, model: Any, optimizer: Any, scope: str, flavour: str):
-    optimizer_state = OptimizerState(optimizer, model.trainable_variables)
     weights = weight_names(model, scope)
+    optimizer_state = OptimizerState(optimizer, model.trainable_variables)
     trainable = {id(v) for v in model.trainable_variables}
     by_name = {name: inner(weight) for name, weight in weights.items()}
     slots = {}

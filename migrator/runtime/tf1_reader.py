@@ -138,7 +138,7 @@ class Tf1Checkpoint:
     if len(powers["1"]) > 1 or len(powers["2"]) > 1:
       raise CheckpointError(f"{self.prefix} was written with several Adam optimizers.")
     counts = [
-      math.log(power[0]) / math.log(beta) - 1
+      math.log(power[0]) / math.log(np.float32(beta)) - 1
       for beta, power in ((beta1, powers["1"]), (beta2, powers["2"]))
       if power and 0.0 < beta < 1.0 and power[0] > _SMALLEST_POWER
     ]

@@ -124,6 +124,7 @@ class Migrated:
   def __init__(self, job, exact=False):
     self.job = job
     self._exact = exact
+    self.callbacks = []
     self.new()
 
   def new(self, **changes):
@@ -150,7 +151,13 @@ class Migrated:
         if nan_at is not None:
           dataset = spoiled(dataset, nan_at)
         if steps:
-          self.model.fit(dataset.take(steps), callbacks=[self.backup, watch], verbose=0)
+          self.model.fit(
+            dataset.take(steps),
+            # Else Keras 2 refuses data without an end.
+            steps_per_epoch=-1 if steps < 0 else None,
+            callbacks=[self.backup, watch, *self.callbacks],
+            verbose=0,
+          )
       except Exception as e:  # What is raised is the result.
         error = [type(e).__name__, str(e)]
     directory = os.path.join(self.job["model_dir"], "tf2")

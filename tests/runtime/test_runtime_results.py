@@ -127,13 +127,34 @@ def test_predict_after_an_exception_uses_the_newest_checkpoint(legacy, tmp_path)
   migrated = Migrated(job)
   assert migrated.train(max_steps=10, raise_at=6)["error"][0] == "RuntimeError"
   assert migrated.backup.global_step == 6
-  in_memory = migrated.model.get_weights()
   rows = migrated.predict()["rows"]
-  assert migrated.backup.global_step == 4
-  assert any((a != b).any() for a, b in zip(in_memory, migrated.model.get_weights()))
   fresh = Migrated(job)  # As another process would.
+  assert fresh.backup.global_step == 4
   assert_same_rows(rows, fresh.predict()["rows"])
+  assert migrated.evaluate() == fresh.evaluate()
   assert migrated.evaluate()["values"]["global_step"] == 4
+  in_memory = migrated.model.get_weights()
+  assert any((a != b).any() for a, b in zip(in_memory, fresh.model.get_weights()))
+  assert migrated.backup.remaining_steps(max_steps=10) == 6
+  for a, b in zip(migrated.model.get_weights(), fresh.model.get_weights()):
+    np.testing.assert_array_equal(a, b)
+
+
+def test_evaluate_within_fit_uses_the_newest_checkpoint_and_disturbs_nothing(tmp_path):
+  job = jobs.job(tmp_path / "model", config={"save_checkpoints_steps": 4})
+  plain = Migrated({**job, "model_dir": str(tmp_path / "plain")})
+  expected = plain.train(max_steps=10)
+  migrated = Migrated(job)
+  steps = []
+
+  class Evaluate(tf.keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+      steps.append(migrated.evaluate()["values"]["global_step"])
+
+  migrated.callbacks = [Evaluate()]
+  result = migrated.train(max_steps=10)
+  assert steps == [0, 0, 0, 4, 4, 4, 4, 8, 8, 8]
+  assert result == expected
 
 
 def test_finished_program_started_again_trains_nothing_and_evaluates_as_before(legacy, tmp_path):
@@ -185,6 +206,22 @@ def test_the_loss_in_the_event_file_is_the_steps_own(legacy, tmp_path):
   ]
   expected = [loss for _, loss in legacy.results("v1_adam")[0]["losses"][:4]]
   np.testing.assert_allclose(values, expected, rtol=1e-5)
+
+
+def test_what_cannot_be_evaluated_is_refused(tmp_path):
+  job = jobs.job(tmp_path / "model")
+  dataset = jobs.make_dataset(tf, job, 1)
+  model = make_network(job)
+  with pytest.raises(TypeError, match="must be a tf.keras.losses.Loss"):
+    runtime.evaluate(model, lambda labels, logits: 0.0, dataset, global_step=0)
+  with pytest.raises(ValueError, match="needs a dataset of"):
+    runtime.evaluate(
+      model, make_loss(job), dataset.map(lambda features, labels: features), global_step=0
+    )
+  with pytest.raises(ValueError, match="lacks the feature 'x'"):
+    list(runtime.predict(model, dataset.map(lambda features, labels: {"y": features["x"]})))
+  with pytest.raises(ValueError, match="three or more classes"):
+    list(runtime.predict(make_network({**job, "classes": 1}), dataset))
 
 
 def test_summary_saver_of_a_loop(legacy, tmp_path):
