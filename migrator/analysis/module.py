@@ -164,6 +164,10 @@ class Module:
 
     Import statements give one use per imported symbol, with the span of the alias.
     """
+    return iter(self._uses)
+
+  @functools.cached_property
+  def _uses(self) -> list[Use]:
     found: list[Use] = []
     for node in self.scope_of:
       if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -190,7 +194,7 @@ class Module:
         symbol = self._resolve_call(node)
         if node.func.id == "getattr" and symbol is not None and symbols.is_tensorflow(symbol):
           found.append(Use(symbol, node, self.span(node)))
-    return iter(sorted(found, key=lambda u: (u.span.line, u.span.column)))
+    return sorted(found, key=lambda u: (u.span.line, u.span.column))
 
   def _import_uses(self, node) -> Iterator[Use]:
     for alias in node.names:

@@ -1,7 +1,7 @@
 """The optimizer argument of a canned estimator -> a Keras optimizer with TF1's rule.
 
 Which stock optimizer is exact with which arguments was measured against the Estimator's own
-continuation; see docs/optimizers.md. Formulas: the TF1 classes at
+continuation, and is tested so in tests/equivalence. Formulas: the TF1 classes at
 https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/train/Optimizer
 """
 

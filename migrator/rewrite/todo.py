@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from migrator.analysis import symbols
 from migrator.analysis.module import Module, Use
 from migrator.lint import engine, rules
+from migrator.lint.checks import names
 from migrator.lint.finding import Finding
 from migrator.rewrite.apply import apply
 from migrator.rewrite.plan import Plan
-from migrator.source import document
 
 _REMOVED = ("tf.estimator", "tf.keras.estimator", "tf.contrib", "tensorflow.python.estimator")
 _GONE = frozenset(("tf.keras.callbacks.experimental.BackupAndRestore",))
@@ -33,15 +33,7 @@ def code_of(symbol: symbols.Symbol) -> str:
   """The rule that reports a removed symbol."""
   if symbol.private:
     return "EM902"
-  for code, rule in rules.load().items():
-    for pattern in rule.symbols:
-      if pattern == symbol.path:
-        return code
-  for code, rule in rules.load().items():
-    for pattern in rule.symbols:
-      if pattern.endswith(".*") and symbol.path.startswith(pattern[:-1]):
-        return code
-  return "EM901" if symbol.path.startswith("tf.contrib") else "EM216"
+  return names.SymbolTable(rules.load()).code(symbol.path) or "EM216"
 
 
 def remaining(before: str, after: str, path: str) -> list[Finding]:
@@ -66,7 +58,7 @@ def remaining(before: str, after: str, path: str) -> list[Finding]:
 
 
 def _lint(text: str, path: str) -> list[Finding]:
-  return engine.check(document.Document.from_bytes(text.encode("utf-8"), path))
+  return engine.check_text(text, path)
 
 
 def _key(finding: Finding, lines: Sequence[str]) -> tuple:

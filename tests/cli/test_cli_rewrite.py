@@ -11,6 +11,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+import migrator
 from migrator.cli import main
 
 HEAD = b"import tensorflow as tf\nimport tensorflow.compat.v1 as tf1\n"
@@ -298,7 +299,10 @@ def test_works_without_tensorflow_and_without_running_the_program(folder):
     "from migrator.cli import main\n"
     "main(['rewrite', 'p.py', '--write'])\n"
   )
-  done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+  root = os.path.dirname(os.path.dirname(migrator.__file__))
+  environment = {**os.environ, "PYTHONPATH": root}
+  command = [sys.executable, "-c", script]
+  done = subprocess.run(command, capture_output=True, text=True, env=environment)
   assert done.returncode == 0, done.stderr
   assert b"tf1" not in (folder / "p.py").read_bytes()
 

@@ -51,8 +51,19 @@ def period(context: Context) -> Iterator[Report]:
 @check("EM502")
 def unbuilt_models(context: Context) -> Iterator[Report]:
   """`fit` with BackupAndRestore of a Sequential that has no input shape."""
-  module = context.module
   reported: set[ast.AST] = set()
+  for _, model, backup in unbuilt_fits(context.module):
+    if model not in reported:
+      reported.add(model)
+      yield context.report("EM502", model, line=context.module.span(backup).line)
+
+
+def unbuilt_fits(module: Module) -> Iterator[tuple[ast.Call, ast.Call, ast.AST]]:
+  """The `fit` calls with BackupAndRestore of a model that is not built before.
+
+  Yields:
+    The fit call, the call that makes the Sequential, and the BackupAndRestore.
+  """
   for fit in module.scope_of:
     if not isinstance(fit, ast.Call) or not _is_method(fit, "fit"):
       continue
@@ -60,9 +71,7 @@ def unbuilt_models(context: Context) -> Iterator[Report]:
     if backup is None or not isinstance(fit.func, ast.Attribute):
       continue
     for model in _unbuilt(module, fit.func.value, fit):
-      if model not in reported:
-        reported.add(model)
-        yield context.report("EM502", model, line=module.span(backup).line)
+      yield fit, model, backup
 
 
 def _is_method(node: ast.Call, name: str) -> bool:
