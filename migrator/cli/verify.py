@@ -44,7 +44,11 @@ ENVIRONMENTS = "run `python3 tests/run.py` in a checkout, which makes it under .
 )
 @click.option("--no-kill", is_flag=True, help="Kill nothing.")
 @click.option(
-  "--steps", type=click.IntRange(min=1), metavar="N", help="Compare the losses of N steps only."
+  "--steps",
+  type=click.IntRange(min=1),
+  default=20,
+  metavar="N",
+  help="Compare the losses of the first N steps: rounding errors grow with the steps.",
 )
 @click.option(
   "--tolerance",

@@ -45,7 +45,9 @@ class Recorder:
   Attributes:
     seed: Graph seed for estimators that have none, or None.
     step: The global step, as far as it is known outside of `fit` and of the Estimator.
+    counter: The step variable of a training loop, or None.
     model_dir: Where a training loop keeps its state, or None.
+    resumed: Whether the next step of a training loop is the first after a restore.
     fit_tap: Sees the losses inside of `fit`, or None before the first one.
     inside: Names of the wrapped calls that are running, outermost first.
   """
@@ -59,7 +61,9 @@ class Recorder:
     self._losses = 0
     self.seed = seed
     self.step = 0
+    self.counter = None
     self.model_dir = None
+    self.resumed = True
     self.fit_tap = None
     self.inside = []
 
@@ -77,8 +81,18 @@ class Recorder:
       raise SystemExit(OUTSIDE.format(path))
     return path
 
+  def resume(self, path):
+    """To be called when a training loop has restored a checkpoint, or initialized (path None)."""
+    match = SAVED_STEP.search(str(path or ""))
+    if self.counter is not None:
+      self.step = int(self.counter)
+    elif match:
+      self.step = int(match.group(1))
+    self.resumed = True
+
   def begin(self, step, model_dir):
     self.step = step
+    self.resumed = False
     self.write("begin", step=step, model_dir=model_dir and self.check_directory(model_dir))
 
   def saved(self, path):

@@ -48,8 +48,7 @@ def _tap(recorder, target):
   def record(loss):
     # The step before this one is complete now, whatever the program did after its update.
     recorder.end_of_step(recorder.step)
-    if "resumed" in recorder.inside:
-      recorder.inside.remove("resumed")
+    if recorder.resumed:
       recorder.begin(recorder.step, recorder.model_dir)
     recorder.loss(recorder.step + 1, loss)
     return loss
@@ -60,19 +59,40 @@ def _tap(recorder, target):
     tf.numpy_function(record, [value], value.dtype)
 
 
+def _in_loop(recorder):
+  return not {"fit", "save"} & set(recorder.inside)
+
+
 def watch_managers(recorder, module):
   """Watches tf.train.CheckpointManager."""
   _watch_manager(recorder, module.CheckpointManager)
 
 
-def _watch_manager(recorder, manager_class):
-  def step_of(manager, number=None):
-    if number is None:
-      number = getattr(manager, "_step_counter", None)
-    return None if number is None else int(number)
+def watch_checkpoints(recorder, module):
+  """Watches tf.train.Checkpoint.restore, with which a loop may resume without its manager."""
 
-  def in_loop():
-    return not {"fit", "save"} & set(recorder.inside)
+  def restore(original):
+    def wrapper(self, save_path, *args, **kwargs):
+      status = original(self, save_path, *args, **kwargs)
+      if save_path and _in_loop(recorder):
+        recorder.resume(save_path)
+      return status
+
+    return wrapper
+
+  wrap(module.Checkpoint, "restore", restore)
+
+
+def _watch_manager(recorder, manager_class):
+  def construct(original):
+    def wrapper(self, *args, **kwargs):
+      original(self, *args, **kwargs)
+      bound = inspect.signature(original).bind(self, *args, **kwargs)
+      recorder.counter = bound.arguments.get("step_counter")
+      parent, name = os.path.split(os.path.realpath(self.directory))
+      recorder.model_dir = parent if name == NEW_STATE else os.path.join(parent, name)
+
+    return wrapper
 
   def save(original):
     def wrapper(self, checkpoint_number=None, *args, **kwargs):
@@ -84,10 +104,10 @@ def _watch_manager(recorder, manager_class):
         recorder.inside.remove("save")
       if path and "save" not in recorder.inside:
         recorder.saved(path)
-      step = step_of(self, checkpoint_number)
-      if step is not None and in_loop():
-        recorder.step = step
-        recorder.end_of_step(step)
+      step = recorder.counter if checkpoint_number is None else checkpoint_number
+      if step is not None and _in_loop(recorder):
+        recorder.step = int(step)
+        recorder.end_of_step(recorder.step)
       return path
 
     return wrapper
@@ -96,18 +116,13 @@ def _watch_manager(recorder, manager_class):
     def wrapper(self, *args, **kwargs):
       recorder.check_directory(self.directory)
       path = original(self, *args, **kwargs)
-      step = step_of(self)
-      if step is not None and in_loop():
-        recorder.step = step
-        directory = os.path.realpath(self.directory)
-        parent, name = os.path.split(directory)
-        recorder.model_dir = parent if name == NEW_STATE else directory
-        if "resumed" not in recorder.inside:
-          recorder.inside.append("resumed")  # a "begin" follows if a step does
+      if _in_loop(recorder):
+        recorder.resume(path)
       return path
 
     return wrapper
 
+  wrap(manager_class, "__init__", construct)
   wrap(manager_class, "save", save)
   if hasattr(manager_class, "restore_or_initialize"):
     wrap(manager_class, "restore_or_initialize", restore)
@@ -186,6 +201,7 @@ def watch_runtime(recorder, runtime):
 WATCHES = {
   "tensorflow.python.eager.backprop": watch_gradients,
   "tensorflow.python.checkpoint.checkpoint_management": watch_managers,
+  "tensorflow.python.checkpoint.checkpoint": watch_checkpoints,
   "keras.src.engine.training": watch_fit,
   "keras.src.models.model": watch_fit,
   "tf_keras.src.engine.training": watch_fit,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -18,9 +16,6 @@ from typing import Any, Optional
 
 OBSERVER = Path(__file__).with_name("observer.py")
 PACKAGE = Path(__file__).resolve().parent.parent
-INDEX_FILE = re.compile(r"model\.ckpt-(\d+)\.index$")
-STATE_FILE = "checkpoint"
-NEW_STATE = "tf2"  # sub-directory of a model directory that holds a migrated program's checkpoints
 LAST_LINES = 15
 
 
@@ -167,6 +162,7 @@ class Interpreter:
     self.python = python
     self.runtime = runtime
     self.timeout = timeout
+    self._running: set[subprocess.Popen[str]] = set()
 
   def variables(self, scratch: Scratch) -> dict[str, str]:
     """Returns the process environment of a program."""
@@ -200,6 +196,7 @@ class Interpreter:
       )
     except OSError as error:
       raise CannotRunError(f"cannot start {self.python}: {error.strerror}") from error
+    self._running.add(process)
     try:
       output, errors = process.communicate(timeout=self.timeout)
     except subprocess.TimeoutExpired as error:
@@ -208,7 +205,14 @@ class Interpreter:
       raise CannotRunError(
         f"{job.program} ran longer than {self.timeout:g} seconds (--timeout)"
       ) from error
+    finally:
+      self._running.discard(process)
     return Run(process.returncode, read_record(record), output, errors)
+
+  def stop(self) -> None:
+    """Kills the programs that are running."""
+    for process in list(self._running):
+      _kill_group(process.pid)
 
 
 def _kill_group(pid: int) -> None:
@@ -248,42 +252,6 @@ def complete(run: Run, job: Job) -> Run:
   if run.returncode and not run.killed:
     raise CannotRunError(f"{job.program} exited with {run.returncode}:\n{run.last_lines()}")
   return run
-
-
-def start_from(checkpoint: Path, model_dir: Path) -> None:
-  """Lets a model directory begin with a copy of the one checkpoint in another directory."""
-  model_dir.mkdir(parents=True, exist_ok=True)
-  for path in checkpoint.iterdir():
-    shutil.copy2(path, model_dir)
-  (name,) = {path.name[: -len(".index")] for path in checkpoint.glob("*.index")}
-  text = f'model_checkpoint_path: "{name}"\nall_model_checkpoint_paths: "{name}"\n'
-  (model_dir / STATE_FILE).write_text(text)
-
-
-def checkpoint_steps(directory: Path) -> list[int]:
-  """Returns the steps of the model.ckpt-N files in a directory, in ascending order."""
-  if not directory.is_dir():
-    return []
-  matches = [INDEX_FILE.match(path.name) for path in directory.iterdir()]
-  return sorted(int(match.group(1)) for match in matches if match)
-
-
-def state_steps(directory: Path) -> list[int]:
-  """Returns the steps that a directory's `checkpoint` file lists, oldest first."""
-  path = directory / STATE_FILE
-  if not path.exists():
-    return []
-  found = re.findall(r'^all_model_checkpoint_paths: ".*?-(\d+)"$', path.read_text(), re.MULTILINE)
-  return [int(step) for step in found]
-
-
-def file_hashes(directory: Path) -> dict[str, str]:
-  """Returns the SHA-256 of each file directly in a directory, by name."""
-  return {
-    path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-    for path in sorted(directory.iterdir())
-    if path.is_file()
-  }
 
 
 @functools.cache

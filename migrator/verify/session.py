@@ -9,19 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable, Optional
 
-from migrator.verify.runs import (
+from migrator.verify.directories import (
   NEW_STATE,
-  CannotRunError,
-  Interpreter,
-  Job,
-  Run,
-  Scratch,
   checkpoint_steps,
-  complete,
   file_hashes,
   start_from,
   state_steps,
 )
+from migrator.verify.runs import CannotRunError, Interpreter, Job, Run, Scratch, complete
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,9 +148,11 @@ class Session:
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
       try:
         return self._run(pool)
-      finally:
-        # After an error nothing that has not begun is started.
-        pool.shutdown(wait=True, cancel_futures=True)
+      except BaseException:  # also Ctrl-C: the programs are in process groups of their own
+        pool.shutdown(wait=False, cancel_futures=True)
+        for program in (self.legacy, *self.migrated):
+          program.interpreter.stop()
+        raise
 
   def _run(self, pool: concurrent.futures.Executor) -> tuple[Side, Optional[Outcome], list[Side]]:
     legacy_scratch = self.legacy.scratch("fresh")

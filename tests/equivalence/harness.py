@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 
-from migrator.verify import compare, runs, session
+from migrator.verify import compare, directories, runs, session
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = HERE.parent.parent / "fixtures" / "programs"
@@ -123,7 +123,7 @@ class Lab:
       A tuple (scratch, outcome).
     """
     scratch = self.scratch()
-    runs.start_from(legacy_scratch.first, scratch.cwd / model_dir)
+    directories.start_from(legacy_scratch.first, scratch.cwd / model_dir)
     return scratch, self.start(path, arguments, scratch, python, model_dir=model_dir)
 
   def weights_apart(self, legacy_prefix, migrated_prefix):

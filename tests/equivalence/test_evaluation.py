@@ -5,7 +5,7 @@ import pathlib
 import harness
 import pytest
 
-from migrator.verify import compare, runs
+from migrator.verify import compare, directories
 
 BEFORE = pathlib.Path(__file__).with_name("programs") / "evaluating.py"
 INTERRUPTED = ["--interrupt_at", "6"]
@@ -83,4 +83,4 @@ def test_evaluates_initial_weights_where_there_is_no_checkpoint(lab, target, pyt
   assert legacy.run.evaluations[0]["global_step"] == ["int64", 0]
   assert outcome.run.evaluations[0]["global_step"] == ["int64", 0]
   assert "model_dir" in outcome.run.errors  # the warning names it
-  assert runs.checkpoint_steps(pathlib.Path("model_dir")) == []
+  assert directories.checkpoint_steps(pathlib.Path("model_dir")) == []

@@ -5,7 +5,7 @@ import os
 import harness
 import pytest
 
-from migrator.verify import compare, runs
+from migrator.verify import compare, directories
 
 NAME = "fault_tolerance"
 BEFORE = harness.before(NAME)
@@ -55,7 +55,7 @@ def test_losses_and_weights_over_20_of_30_steps_with_stock_optimizers(lab, targe
     assert outcome.run.saved_steps == legacy.run.saved_steps
     apart = lab.weights_apart(
       legacy_scratch.cwd / "model_dir" / "model.ckpt-20",
-      scratch.cwd / "model_dir" / runs.NEW_STATE / "model.ckpt-20",
+      scratch.cwd / "model_dir" / directories.NEW_STATE / "model.ckpt-20",
     )
     weights = [value for name, value in apart.items() if name.endswith(("kernel", "bias"))]
     assert len(weights) == 6
@@ -75,7 +75,7 @@ def test_losses_and_weights_over_30_steps_with_exact_optimizers(
   assert compare.loss_difference(legacy.run.losses, outcome.run.losses) <= compare.EXACT
   apart = lab.weights_apart(
     legacy_scratch.cwd / "model_dir" / "model.ckpt-30",
-    scratch.cwd / "model_dir" / runs.NEW_STATE / "model.ckpt-30",
+    scratch.cwd / "model_dir" / directories.NEW_STATE / "model.ckpt-30",
   )
   assert max(apart.values()) <= compare.EXACT, apart
 
@@ -105,7 +105,7 @@ def test_migrated_program_goes_on_in_the_legacy_directory(lab, target, python, s
   # What it saved first is what it had loaded: weights, Adam's slots and the step, bit for bit.
   loaded = lab.weights_apart(
     legacy_scratch.cwd / "model_dir" / "model.ckpt-6",
-    scratch.cwd / "model_dir" / runs.NEW_STATE / "model.ckpt-6",
+    scratch.cwd / "model_dir" / directories.NEW_STATE / "model.ckpt-6",
   )
   assert len([name for name in loaded if "/Adam" in name]) == 12
   assert set(loaded.values()) == {0.0}

@@ -3,7 +3,7 @@
 import harness
 import pytest
 
-from migrator.verify import compare, runs
+from migrator.verify import compare, directories
 
 NAME = "fault_tolerance"
 BEFORE = harness.before(NAME)
@@ -31,10 +31,10 @@ def test_resumes_like_the_estimator_and_a_finished_program_does_nothing(
   legacy_scratch, _ = lab.legacy(BEFORE, args)
   if cadence not in legacy_chains:
     scratch = lab.scratch()
-    runs.start_from(legacy_scratch.first, scratch.cwd / "model_dir")
+    directories.start_from(legacy_scratch.first, scratch.cwd / "model_dir")
     legacy_chains[cadence] = start_again_and_again(lab, BEFORE, args, scratch, legacy=True)
   scratch = lab.scratch()
-  runs.start_from(legacy_scratch.first, scratch.cwd / "model_dir")
+  directories.start_from(legacy_scratch.first, scratch.cwd / "model_dir")
   chain = start_again_and_again(lab, harness.after(NAME, target), args, scratch, python)
 
   legacy = legacy_chains[cadence]
