@@ -7,7 +7,7 @@ import pytest
 
 from migrator.verify import compare, directories
 
-BEFORE = pathlib.Path(__file__).with_name("programs") / "evaluating.py"
+BEFORE = pathlib.Path(__file__).with_name("fixtures") / "evaluating.py"
 INTERRUPTED = ["--interrupt_at", "6"]
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-PROGRAMS = pathlib.Path(__file__).with_name("programs")
+PROGRAMS = pathlib.Path(__file__).with_name("fixtures")
 BEFORE = PROGRAMS / "line_before.py"
 AFTER = PROGRAMS / "line_after.py"
 
