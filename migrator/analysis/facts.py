@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
+import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Optional
 
 from migrator.analysis import symbols
-from migrator.analysis.module import Module
+from migrator.analysis.module import Module, Use
 
 # Parameter order of the constructors and methods, from the API pages of TF 1.15 and 2.15
 # (https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/estimator/DNNClassifier).
@@ -45,29 +47,6 @@ NUMPY_INPUT_FN_PARAMETERS = tuple(
 )
 NUMERIC_COLUMN_PARAMETERS = ("key", "shape", "default_value", "dtype", "normalizer_fn")
 
-# Names that only TF1 has under plain `tf`: a file that uses one was written for TF1.
-_TF1_ONLY_PREFIXES = (
-  "tf.contrib.",
-  "tf.layers.",
-  "tf.logging.",
-  "tf.app.",
-  "tf.flags.",
-  "tf.gfile.",
-  "tf.estimator.inputs.",
-)
-_TF1_ONLY = frozenset(
-  """tf.Session tf.InteractiveSession tf.placeholder tf.get_variable tf.variable_scope
-  tf.get_collection tf.GraphKeys tf.global_variables_initializer tf.ConfigProto tf.GPUOptions
-  tf.enable_eager_execution tf.set_random_seed tf.train.AdamOptimizer
-  tf.train.AdagradOptimizer tf.train.GradientDescentOptimizer tf.train.MomentumOptimizer
-  tf.train.RMSPropOptimizer tf.train.FtrlOptimizer tf.train.AdadeltaOptimizer
-  tf.train.ProximalAdagradOptimizer tf.train.Saver tf.train.get_global_step
-  tf.train.get_or_create_global_step tf.train.exponential_decay tf.summary.FileWriter
-  tf.summary.merge_all tf.losses.softmax_cross_entropy
-  tf.losses.sparse_softmax_cross_entropy tf.losses.mean_squared_error tf.log tf.to_float
-  tf.parse_single_example tf.parse_example tf.read_file tf.string_split""".split()
-)
-
 
 @dataclasses.dataclass(eq=False)
 class Argument:
@@ -100,12 +79,31 @@ def calls(module: Module) -> Iterator[tuple[ast.Call, symbols.Symbol]]:
       yield parent, use.symbol
 
 
+@functools.cache
+def _tf1_names() -> frozenset[str]:
+  """Made by tests/analysis/make_tf1_names.py."""
+  path = pathlib.Path(__file__).with_name("tf1_names.txt")
+  return frozenset(path.read_text(encoding="utf-8").split())
+
+
+def is_tf1_only(module: Module, use: Use) -> bool:
+  """Whether plain `tf` has the name of this use in TF1 only."""
+  symbol = use.symbol
+  if symbol.api or symbol.private or not symbol.path.startswith("tf."):
+    return False
+  parts = symbol.path.split(".")
+  heads = (".".join(parts[:n]) for n in range(2, len(parts) + 1))
+  if not any(head in _tf1_names() for head in heads):
+    return symbol.path.startswith("tf.contrib.")
+  # A hook reached through tf.estimator has tf.train's name here; TF2 had it up to 2.15.
+  return "estimator" not in module.source(use.node) or symbol.path.startswith("tf.estimator.")
+
+
 def written_for_tf1(module: Module) -> Optional[str]:
   """The first name in the module that plain `tf` has in TF1 only, or None."""
   for use in module.uses():
-    path = use.symbol.path
-    if use.symbol.api == "" and (path in _TF1_ONLY or path.startswith(_TF1_ONLY_PREFIXES)):
-      return path
+    if is_tf1_only(module, use):
+      return use.symbol.path
   return None
 
 

@@ -10,7 +10,7 @@ from typing import Any, Optional
 from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import Module
 from migrator.lint.finding import Finding
-from migrator.rewrite import canned, imports, tf2_faults, todo
+from migrator.rewrite import canned, imports, tf1_names, tf2_faults, todo
 from migrator.rewrite.apply import apply
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.loop import LoopTarget
@@ -99,6 +99,7 @@ def rewrite(text: str, path: str, options: Options = Options()) -> Result:  # no
 def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
   """Plans all units that are not refused; None when that changed what is refused."""
   plan = Plan(module, path)
+  respelled = tf1_names.plan_spellings(plan)
   plan.twins = {c: plan.fresh(f"{c.name}Callback") for c in twins}
   tf = _tf2_name(plan)
   before = (len(refused), len(twins))
@@ -119,6 +120,10 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
   twins |= _needed_twins(plan)
   if (len(refused), len(twins)) != before:
     return None
+  if not networks:
+    # Nothing of the file moves to TF2: its other names stay as they are.
+    for node in respelled:
+      plan.expressions.pop(node, None)
   tf2_faults.plan_fixes(plan)
   _remove_unread(plan, networks)
   return plan

@@ -20,6 +20,8 @@ METHODS = {
   "after_run": ("on_train_batch_end", "batch, logs=None"),
   "end": ("on_train_end", "logs=None"),
 }
+# What a callback may use as the hook did.
+_HARMLESS = ("tf.logging", "tf.get_logger", "tf.gfile", "tf.io.gfile", "tf.errors", "tf.flags")
 # Attributes that keras.callbacks.Callback uses itself.
 _TAKEN = frozenset(("model", "_model", "params", "validation_data"))
 
@@ -126,6 +128,17 @@ def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
     elif method.name.startswith("on_") or method.name in ("set_model", "set_params"):
       raise Unsupported("EM302", method, hook=node.name, what=f"defines {method.name}")
     _convert_attributes(plan, node, method)
+  _refuse_graph_names(plan, node)
+
+
+def _refuse_graph_names(plan: Plan, node: ast.ClassDef) -> None:
+  """A hook that asks TensorFlow's graph for something would silently get something else."""
+  for use in plan.module.uses():
+    inside = any(a is node for a in plan.module.ancestors(use.node))
+    if not inside or use.node in node.bases or isinstance(use.node, (ast.Import, ast.ImportFrom)):
+      continue
+    if not use.symbol.path.startswith(_HARMLESS):
+      raise Unsupported("EM302", use.node, hook=node.name, what=f"uses {use.symbol.path}")
 
 
 def _convert_method(plan: Plan, node: ast.ClassDef, method: ast.FunctionDef) -> None:

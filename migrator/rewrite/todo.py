@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from migrator.analysis import symbols
+from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module, Use
 from migrator.lint import engine, rules
 from migrator.lint.checks import names
@@ -19,21 +19,24 @@ _GONE = frozenset(("tf.keras.callbacks.experimental.BackupAndRestore",))
 _MARK = re.compile(r"#\s*TODO\((EM\d{3})\)")
 
 
-def is_removed(use: Use) -> bool:
-  """Whether TF 2.16 and later lack the symbol of a use."""
+def is_removed(module: Module, use: Use) -> bool:
+  """Whether TF 2.16 and later lack the name of a use."""
   path = use.symbol.path
   if path in _GONE:
     return True
   if use.symbol.private and path.startswith("tf.estimator"):
     return True
-  return any(path == r or path.startswith(r + ".") for r in _REMOVED)
+  if any(path == r or path.startswith(r + ".") for r in _REMOVED):
+    return True
+  return facts.is_tf1_only(module, use)
 
 
 def code_of(symbol: symbols.Symbol) -> str:
   """The rule that reports a removed symbol."""
   if symbol.private:
     return "EM902"
-  return names.SymbolTable(rules.load()).code(symbol.path) or "EM216"
+  fallback = "EM216" if symbol.path.startswith(_REMOVED) else "EM219"
+  return names.SymbolTable(rules.load()).code(symbol.path) or fallback
 
 
 def remaining(before: str, after: str, path: str) -> list[Finding]:
@@ -48,10 +51,10 @@ def remaining(before: str, after: str, path: str) -> list[Finding]:
     return _lint(before, path)
   old_lines, new_lines = before.split("\n"), after.split("\n")
   places: dict[tuple, list[Finding]] = {}
-  for finding in _lint(before, path):
+  for finding in [*_lint(before, path), *_tf1_only(before, path)]:
     places.setdefault(_key(finding, old_lines), []).append(finding)
   found = []
-  for finding in _lint(after, path):
+  for finding in [*_lint(after, path), *_tf1_only(after, path)]:
     same = places.get(_key(finding, new_lines))
     found.append(same.pop(0) if same else finding)
   return found
@@ -59,6 +62,16 @@ def remaining(before: str, after: str, path: str) -> list[Finding]:
 
 def _lint(text: str, path: str) -> list[Finding]:
   return engine.check_text(text, path)
+
+
+def _tf1_only(text: str, path: str) -> list[Finding]:
+  """EM219 for names that no rule of lint reports."""
+  module = Module(text, path)
+  return [
+    rules.finding("EM219", use.span, path, symbol=use.symbol.path)
+    for use in module.uses()
+    if is_removed(module, use) and code_of(use.symbol) == "EM219"
+  ]
 
 
 def _key(finding: Finding, lines: Sequence[str]) -> tuple:
@@ -79,7 +92,7 @@ def mark(text: str, path: str, reasons: Sequence[Finding]) -> str:
   module = Module(text, path)
   plan = Plan(module, path)
   for use in module.uses():
-    if not is_removed(use):
+    if not is_removed(module, use):
       continue
     statement = module.statement(use.node)
     if any(_MARK.match(c) for c in plan.comments.leading(statement)):
@@ -104,6 +117,8 @@ def unmarked(text: str, path: str) -> list[ast.stmt]:
   found = []
   for use in module.uses():
     statement = module.statement(use.node)
-    if is_removed(use) and not any(_MARK.match(c) for c in plan.comments.leading(statement)):
+    if is_removed(module, use) and not any(
+      _MARK.match(c) for c in plan.comments.leading(statement)
+    ):
       found.append(statement)
   return found

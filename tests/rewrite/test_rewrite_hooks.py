@@ -124,6 +124,8 @@ def test_lists_of_hooks(hooks, extra, fit, loop):
     ("def before_run(self, c): c.session.run(x)", "c.session"),
     ("def end(self, session): save(session)", "session"),
     ("def begin(self): super().begin()", "begin"),
+    ("def begin(self): self.step = tf1.train.get_global_step()", "get_global_step"),
+    ("def after_run(self, c, v): tf1.trainable_variables()", "trainable_variables"),
     ("def on_train_begin(self): pass", "on_train_begin"),
   ],
 )
@@ -164,3 +166,8 @@ def test_hook_that_another_unit_needs_gets_a_twin():
   assert "class CounterCallback(tf.keras.callbacks.Callback):" in result.text
   assert "callbacks=[backup, CounterCallback()]" in result.text
   assert "hooks=[Counter()]" in result.text
+
+
+def test_hook_may_log_and_raise():
+  hook = COUNTER.replace("self.n += 1", "tf1.logging.info('n %d', self.n); self.n += 1")
+  assert "tf1.logging.info('n %d', self.n)" in transformed(program(hook))

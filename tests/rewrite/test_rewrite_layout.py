@@ -255,3 +255,28 @@ def test_new_syntax_is_parsed():
     """
   )
   assert "async def save(): return tf1.train.Saver()" in run(source).text
+
+
+def test_tf1_names_that_do_the_same_in_tf2_are_spelled_compat_v1():
+  body = """
+    tf.logging.set_verbosity(tf.logging.INFO)
+    FLAGS = tf.flags.FLAGS
+    if __name__ == "__main__":
+        tf.app.run()
+    """
+  text = transformed(program(body))
+  assert "tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.INFO)" in text
+  assert "FLAGS = tf.compat.v1.flags.FLAGS" in text
+  assert "tf.compat.v1.app.run()" in text
+
+
+def test_tf1_names_of_graphs_are_marked():
+  result = run(program("s = tf.Session()\n"))
+  assert "# TODO(EM219): tf.Session is" in result.text
+  assert "EM219" in codes(result)
+  assert result.left
+
+
+def test_tf1_names_stay_in_a_file_that_is_not_rewritten():
+  source = HEAD + "tf.logging.info('x')\ng = tf1.estimator.Estimator(model_fn)\n"
+  assert run(source).text == source
