@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any, Iterator, Optional
+from collections.abc import Iterator
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -157,9 +158,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       return self.restore()
     return path
 
-  def remaining_steps(
-    self, max_steps: Optional[int] = None, steps: Optional[int] = None
-  ) -> int:
+  def remaining_steps(self, max_steps: Optional[int] = None, steps: Optional[int] = None) -> int:
     """Returns how many steps are left to train, for `dataset.take`.
 
     Args:
@@ -198,9 +197,9 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     """Raises if `fit` cannot be followed step by step."""
     if self.model is not self._of:
       raise ValueError(f"BackupAndRestore was made for another model than {self.model.name}.")
+    # A variable in Keras 2, a number in Keras 3.
     steps = getattr(self.model, "_steps_per_execution", None)
-    steps = getattr(self.model, "steps_per_execution", 1) if steps is None else steps
-    if int(steps) != 1:
+    if int(getattr(self.model, "steps_per_execution", 1) if steps is None else steps) != 1:
       raise ValueError("BackupAndRestore needs steps_per_execution=1.")
 
   def _iterations(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import struct
+from typing import Union
 
 import tensorflow as tf
 
@@ -140,6 +141,7 @@ def _fields(message: bytes) -> dict[int, list]:
   while position < len(message):
     tag, position = _varint(message, position)
     kind = tag & 7
+    value: Union[int, bytes]
     if kind == 0:
       value, position = _varint(message, position)
     elif kind == 2:
@@ -156,9 +158,7 @@ def _fields(message: bytes) -> dict[int, list]:
 
 def _entry(fields: dict[int, list]) -> Entry:
   """Returns the entry of a `BundleEntryProto`: dtype, shape, shard, offset, size, crc, slices."""
-  shape = tuple(
-    _fields(dim).get(1, [0])[0] for dim in _fields(fields.get(2, [b""])[0]).get(2, [])
-  )
+  shape = tuple(_fields(dim).get(1, [0])[0] for dim in _fields(fields.get(2, [b""])[0]).get(2, []))
   slices = tuple(
     tuple((_fields(e).get(1, [0])[0], _fields(e).get(2, [-1])[0]) for e in _fields(s).get(1, []))
     for s in fields.get(7, [])

@@ -9,7 +9,7 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import named, state
+from migrator.runtime import differences, named, state
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.tf1_reader import GLOBAL_STEP, Tf1Checkpoint
 
@@ -51,27 +51,28 @@ def load_tf1_checkpoint(checkpoint: named.NamedCheckpoint, path: str) -> LoadRep
   """
   prefix = state.resolve(path)
   if prefix is None:
-    tf.get_logger().warning("There is no checkpoint in %s: starting from the initial weights.", path)
+    tf.get_logger().warning(
+      "There is no checkpoint in %s: starting from the initial weights.", path
+    )
     return LoadReport(prefix=None, step=0)
   source = Tf1Checkpoint(prefix)
   if source.flavour != checkpoint.flavour:
-    raise CheckpointError(named.flavour_message(prefix, source.flavour, checkpoint.flavour))
+    raise CheckpointError(differences.flavour_message(prefix, source.flavour, checkpoint.flavour))
   keys = _match(source, checkpoint)
   rate_key = _check_hyperparameters(source, checkpoint)
+  if rate_key is not None:
+    keys[named.LEARNING_RATE] = [rate_key]
   step = source.step
   betas = checkpoint.optimizer_state.adam_betas()
   updates = source.adam_updates(*betas) if betas and source.flavour == "v1" else step
+  # All is read before anything is assigned: a damaged value must not leave half a model.
   values = {name: source.read(parts) for name, parts in keys.items()}
-  variables = checkpoint.by_name
+  rate = differences.number(checkpoint.by_name.get(named.LEARNING_RATE))
   for name, value in values.items():
-    variables[name].assign(value)
-  variables[named.STEP].assign(step)
-  variables[named.ITERATIONS].assign(updates)
-  if rate_key is not None:
-    rate = checkpoint.optimizer_state.learning_rate
-    before = named.number(rate)
-    rate.assign(source.read([rate_key]))
-    named.report_learning_rate(prefix, before, rate)
+    checkpoint.by_name[name].assign(value)
+  checkpoint.by_name[named.STEP].assign(step)
+  checkpoint.by_name[named.ITERATIONS].assign(updates)
+  differences.report_learning_rate(prefix, rate, checkpoint.by_name.get(named.LEARNING_RATE))
   tf.get_logger().info("Restored step %d from %s.", step, prefix)
   return LoadReport(prefix=prefix, step=step, loaded=(*values, named.STEP, named.ITERATIONS))
 
@@ -99,7 +100,7 @@ def _match(source: Tf1Checkpoint, checkpoint: named.NamedCheckpoint) -> dict[str
   found.update({key: shape for key, shape in source.shapes.items() if key not in used})
   optimizers = (source.optimizer, _name(optimizer.kind, source.flavour))
   try:
-    named.compare(source.prefix, expected, found, optimizers)
+    differences.compare(source.prefix, expected, found, optimizers)
   except CheckpointError as e:
     raise CheckpointError(f"{e}{_candidates(expected, found)}") from None
   for name, parts in keys.items():
@@ -147,7 +148,7 @@ def _check_hyperparameters(
     name = key.rsplit("/", 1)[-1]
     if name == "learning_rate":
       # A schedule is a function of the step; the Estimator did not store it.
-      rate_key = key if optimizer.learning_rate is not None else None
+      rate_key = key if named.LEARNING_RATE in checkpoint.by_name else None
       continue
     given = optimizer.hyperparameter(attributes[name]) if name in attributes else 0.0
     if np.float32(given) != np.float32(value):

@@ -59,6 +59,8 @@ class CheckpointManager:
       keep_checkpoint_max,
       keep_checkpoint_every_n_hours,
     )
+    hours = self._policy.keep_checkpoint_every_n_hours
+    self._kept_interval = float("inf") if hours is None else hours * 3600
     self._name = checkpoint_name
     self._init_fn = init_fn
     self.begin_session()
@@ -98,8 +100,7 @@ class CheckpointManager:
     self._timer = Timer(self._policy.save_checkpoints_steps, self._policy.save_checkpoints_secs)
     # The saver of each session takes the time of a file for the time of its save.
     self._kept = [(p, tf.io.gfile.stat(p + ".index").mtime_nsec / 1e9) for p in self.checkpoints]
-    hours = self._policy.keep_checkpoint_every_n_hours
-    self._next_kept_time = time.time() + hours * 3600 if hours else float("inf")
+    self._next_kept_time = time.time() + self._kept_interval
 
   def restore_or_initialize(self) -> Optional[str]:
     """Restores the newest checkpoint, else calls `init_fn`; begins a session.
@@ -156,7 +157,7 @@ class CheckpointManager:
   def _delete(self, prefix: str, saved: float) -> None:
     """Deletes a checkpoint, unless it is the one to be kept of these hours."""
     if saved > self._next_kept_time:
-      self._next_kept_time += self._policy.keep_checkpoint_every_n_hours * 3600
+      self._next_kept_time += self._kept_interval
       return
     for path in tf.io.gfile.glob([prefix + ".index", prefix + ".data-?????-of-?????"]):
       tf.io.gfile.remove(path)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any, Iterable, Optional
+from collections.abc import Iterable
+from typing import Any, Optional
 
 import tensorflow as tf
 
-from migrator.runtime import state
+from migrator.runtime import differences, state
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.slots import OptimizerState, inner
 
@@ -65,7 +66,9 @@ def _collect(layer: Any, prefix: str, names: dict[str, Any]) -> None:
     if id(value) in remaining:
       name = f"{prefix}/{attribute.lstrip('_')}" if prefix else attribute.lstrip("_")
       if name in names:
-        raise ValueError(f"Two weights of the model are called {name}: give the layers unique names.")
+        raise ValueError(
+          f"Two weights of the model are called {name}: give the layers unique names."
+        )
       names[name] = remaining.pop(id(value))
   if remaining:
     raise ValueError(
@@ -113,7 +116,15 @@ class NamedCheckpoint(tf.train.Checkpoint):
       has to count up.
     optimizer_state: the optimizer, seen through its checkpoint names.
     flavour: "v1" or "v2".
+    weights: the names of the weights.
+    trainable: the names of those that the optimizer trains.
   """
+
+  by_name: dict[str, tf.Variable]
+  optimizer_state: OptimizerState
+  flavour: str
+  weights: tuple[str, ...]
+  trainable: tuple[str, ...]
 
   def __init__(self, model: Any, optimizer: Any, scope: str, flavour: str):
     weights = weight_names(model, scope)
@@ -137,12 +148,13 @@ class NamedCheckpoint(tf.train.Checkpoint):
     # Made on demand by TensorFlow, and then expected in every file.
     _ = self.save_counter
     # Attributes of a Checkpoint are saved with it, unless they are put past its __setattr__.
-    own = vars(self)
-    own["by_name"] = by_name
-    own["optimizer_state"] = optimizer_state
-    own["flavour"] = flavour
-    own["weights"] = tuple(weights)
-    own["trainable"] = tuple(n for n, w in weights.items() if id(w) in trainable)
+    self.__dict__.update(
+      by_name=by_name,
+      optimizer_state=optimizer_state,
+      flavour=flavour,
+      weights=tuple(weights),
+      trainable=tuple(n for n, w in weights.items() if id(w) in trainable),
+    )
 
   def track_iterator(self, iterator: Any) -> None:
     """Keeps the position of a `tf.data` iterator in the checkpoint from now on.
@@ -169,9 +181,11 @@ class NamedCheckpoint(tf.train.Checkpoint):
       return super().restore(save_path, options=options)
     save_path = os.fspath(save_path)
     check_not_overtaken(save_path)
-    rate = number(self.optimizer_state.learning_rate)
+    rate = differences.number(self.optimizer_state.learning_rate)
     keys = self._checked(save_path)
-    lost_position = hasattr(self, _ITERATOR) and not any(k.startswith(_ITERATOR + "/") for k in keys)
+    lost_position = hasattr(self, _ITERATOR) and not any(
+      k.startswith(_ITERATOR + "/") for k in keys
+    )
     if lost_position:
       tf.get_logger().warning(
         "%s has no data position: the input begins at its first element.", save_path
@@ -183,7 +197,7 @@ class NamedCheckpoint(tf.train.Checkpoint):
     if not lost_position:
       status.assert_existing_objects_matched()
     status.expect_partial()
-    report_learning_rate(save_path, rate, self.optimizer_state.learning_rate)
+    differences.report_learning_rate(save_path, rate, self.optimizer_state.learning_rate)
     return status
 
   def _checked(self, prefix: str) -> Iterable[str]:
@@ -196,8 +210,10 @@ class NamedCheckpoint(tf.train.Checkpoint):
       if key.endswith(_VALUE)
     }
     if STAMP not in found:
-      kind = "an object checkpoint of another program" if _OBJECT_GRAPH in index.entries else (
-        "a name-based (TF1) checkpoint, which load_tf1_checkpoint reads"
+      kind = (
+        "an object checkpoint of another program"
+        if _OBJECT_GRAPH in index.entries
+        else ("a name-based (TF1) checkpoint, which load_tf1_checkpoint reads")
       )
       raise CheckpointError(
         f"{prefix} was not written by migrator.runtime: it is {kind}. Object checkpoints of Keras "
@@ -207,13 +223,13 @@ class NamedCheckpoint(tf.train.Checkpoint):
     if stamp["format"] > _FORMAT:
       raise CheckpointError(f"{prefix} was written by a newer version of migrator.runtime.")
     if stamp["flavour"] != self.flavour:
-      raise CheckpointError(flavour_message(prefix, stamp["flavour"], self.flavour))
+      raise CheckpointError(differences.flavour_message(prefix, stamp["flavour"], self.flavour))
     expected = {name: tuple(v.shape) for name, v in self.by_name.items()}
     expected[STAMP] = ()
     found.pop(_COUNTER, None)
     if LEARNING_RATE not in expected:
       found.pop(LEARNING_RATE, None)
-    compare(
+    differences.compare(
       prefix,
       expected,
       found,
@@ -225,25 +241,6 @@ class NamedCheckpoint(tf.train.Checkpoint):
 def _decoded(key: str) -> str:
   """Returns the attribute name of a key of an object checkpoint."""
   return _ESCAPED.sub(lambda m: "/" if m.group(1) == "S" else ".", key[: -len(_VALUE)])
-
-
-def number(variable: Optional[tf.Variable]) -> Optional[float]:
-  """Returns the value of a scalar variable, None for None."""
-  return None if variable is None else float(variable.numpy())
-
-
-def report_learning_rate(
-  prefix: str, before: Optional[float], variable: Optional[tf.Variable]
-) -> None:
-  """Warns if the checkpoint has brought another learning rate than the program's."""
-  after = number(variable)
-  if before != after:
-    tf.get_logger().warning(
-      "The learning rate %g of %s replaces the program's %g, as the Estimator did.",
-      after,
-      prefix,
-      before,
-    )
 
 
 def check_not_overtaken(prefix: str) -> None:
@@ -268,67 +265,3 @@ def check_not_overtaken(prefix: str) -> None:
       f"(step {step}): the old program was run again in between. To go on from {old}, move "
       f"{os.path.dirname(prefix)} away; to go on from {prefix}, move the old checkpoints away."
     )
-
-
-def flavour_message(prefix: str, found: str, wanted: str) -> str:
-  """Returns the message about a checkpoint of the other flavour."""
-  losses = {"v1": "the sum over the batch", "v2": "the mean over the batch"}
-  return (
-    f"{prefix} was written by a {found} Estimator, whose loss is {losses[found]}; this program was "
-    f"migrated from a {wanted} one, whose loss is {losses[wanted]}. Migrate it with "
-    f"--source-version {found[1:]}, or use another model_dir."
-  )
-
-
-def compare(
-  prefix: str,
-  expected: dict[str, tuple],
-  found: dict[str, tuple],
-  optimizers: tuple[str, str],
-) -> None:
-  """Raises one error that lists every difference between the program's and the file's variables.
-
-  Args:
-    prefix: the checkpoint.
-    expected: name -> shape of the program's variables.
-    found: name -> shape of the checkpoint's variables.
-    optimizers: the names of the checkpoint's and of the program's optimizer.
-
-  Raises:
-    CheckpointError: if there is any difference.
-  """
-  mismatched = [n for n in sorted(expected) if n in found and found[n] != expected[n]]
-  missing = [n for n in sorted(expected) if n not in found]
-  unused = [n for n in sorted(found) if n not in expected]
-  if not (mismatched or missing or unused):
-    return
-  raise CheckpointError(
-    difference_message(prefix, expected, found, mismatched, missing, unused, optimizers)
-  )
-
-
-def difference_message(
-  prefix: str,
-  expected: dict[str, tuple],
-  found: dict[str, tuple],
-  mismatched: list,
-  missing: list,
-  unused: list,
-  optimizers: tuple[str, str],
-) -> str:
-  """Returns the message of `compare`."""
-  lines = [f"{prefix} does not fit the model; nothing has been loaded."]
-  if optimizers[0] != optimizers[1]:
-    lines.append(f"It was written with {optimizers[0]}, the program uses {optimizers[1]}.")
-  for name in mismatched:
-    lines.append(f"  {name}: {list(found[name])} in the checkpoint, {list(expected[name])} in the model")
-  for name in missing:
-    lines.append(f"  {name}: not in the checkpoint, {list(expected[name])} in the model")
-  for name in unused:
-    lines.append(f"  {name}: {list(found[name])} in the checkpoint, not in the model")
-  lines.append(
-    "Ways out: train in another model_dir; or restore the sizes and the optimizer with which the "
-    "checkpoint was written; or start in another model_dir and assign the layers that match by hand "
-    "(tf.train.load_checkpoint(...).get_tensor(name)), as a warm start."
-  )
-  return "\n".join(lines)

@@ -135,7 +135,7 @@ class Timer:
       return False
     if self._secs and time.time() >= self._time + self._secs:
       return True
-    return bool(self._steps) and step >= self._step + self._steps
+    return self._steps is not None and self._steps > 0 and step >= self._step + self._steps
 
   def mark(self, step: int) -> tuple[Optional[float], int]:
     """Sets the last time to now; returns the seconds (None the first time) and steps since."""

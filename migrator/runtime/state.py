@@ -167,9 +167,7 @@ def check_intact(prefix: str) -> bundle.Index:
     return index
   directory = os.path.dirname(prefix) or "."
   step = _name_step(prefix)
-  older = (
-    p for p in all_prefixes(directory) if p != prefix and (step < 0 or _name_step(p) < step)
-  )
+  older = (p for p in all_prefixes(directory) if p != prefix and (step < 0 or _name_step(p) < step))
   intact = next((p for p in older if _examine(p)[0] is not None), None)
   if intact is None:
     advice = "There is no older intact checkpoint."

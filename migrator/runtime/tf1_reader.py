@@ -105,7 +105,9 @@ class Tf1Checkpoint:
       if not key.endswith("/" + slot.suffix):
         continue
       rest = key[: -len(slot.suffix) - 1]
-      owners = [w for w in weights if rest == w or rest.startswith(w + "/") or rest.endswith("/" + w)]
+      owners = [
+        w for w in weights if rest == w or rest.startswith(w + "/") or rest.endswith("/" + w)
+      ]
       if owners:
         found.setdefault(max(owners, key=len), []).append(key)
     return found
@@ -171,7 +173,9 @@ class Tf1Checkpoint:
     value: Optional[np.ndarray] = None
     for key in keys:
       for bounds in self._index.entries[key].slices:
-        extents = [(start, length if length >= 0 else n) for (start, length), n in zip(bounds, shape)]
+        extents = [
+          (start, length if length >= 0 else n) for (start, length), n in zip(bounds, shape)
+        ]
         spec = "{} {}".format(
           " ".join(map(str, shape)), ":".join(f"{start},{length}" for start, length in extents)
         )

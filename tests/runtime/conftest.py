@@ -84,7 +84,8 @@ def legacy(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def _own_event_files():
-  """Keeps the event writers of one test from the next."""
+def _clean_process():
+  """Keeps the event writers and the graphs of one test from the next."""
   yield
   tf.compat.v1.summary.FileWriterCache.clear()
+  tf.keras.backend.clear_session()

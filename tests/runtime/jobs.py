@@ -143,12 +143,15 @@ def catalogue(root):
     add(f"v1_{optimizer}", calls, optimizer=optimizer, config=ends)
   for optimizer in ("adam", "default", "momentum"):
     calls = thirty + (results if optimizer == "default" else [])
-    add(
-      f"v2_{optimizer}", calls, flavour="v2", optimizer=optimizer, config=ends, features=scalars
-    )
+    add(f"v2_{optimizer}", calls, flavour="v2", optimizer=optimizer, config=ends, features=scalars)
   for flavour, optimizer in (("v1", "adam"), ("v1", "adagrad"), ("v2", "adam")):
     name = f"half_{flavour}_{optimizer}"
-    calls = [["train", {"max_steps": 6}], ["copy", {"to": f"{root / name}_at_6"}], ["new", {}], *ten]
+    calls = [
+      ["train", {"max_steps": 6}],
+      ["copy", {"to": f"{root / name}_at_6"}],
+      ["new", {}],
+      *ten,
+    ]
     add(name, calls, flavour=flavour, optimizer=optimizer)
   return result
 

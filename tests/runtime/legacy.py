@@ -181,7 +181,9 @@ def run(job):
       shutil.copytree(job["model_dir"], arguments["to"])
       results.append({})
     else:
-      call = {"train": train, "evaluate": evaluate, "predict": predict, "events": events}.get(kind, check_config)
+      call = {"train": train, "evaluate": evaluate, "predict": predict, "events": events}.get(
+        kind, check_config
+      )
       results.append(call(estimator, job, **arguments))
   return results
 

@@ -27,7 +27,9 @@ def make_optimizer(job, exact=False):
   return {
     "adam": lambda: keras.Adam(0.01, epsilon=1e-8 if v1 else 1e-7),
     "adagrad": lambda: keras.Adagrad(0.05, epsilon=0.0 if v1 else 1e-7),
-    "default": lambda: keras.Adagrad(0.05, epsilon=0.0) if v1 else keras.Adagrad(0.001, epsilon=1e-7),
+    "default": lambda: keras.Adagrad(0.05, epsilon=0.0)
+    if v1
+    else keras.Adagrad(0.001, epsilon=1e-7),
     "sgd": lambda: keras.SGD(0.01),
     "momentum": lambda: keras.SGD(0.01, momentum=0.9),
     "rmsprop": lambda: keras.RMSprop(0.01, rho=0.9, epsilon=1e-10),

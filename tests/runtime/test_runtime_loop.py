@@ -49,7 +49,9 @@ class Loop:
         self.manager.restore_or_initialize()
         todo = steps if max_steps is None else max_steps - int(self.step)
         if todo is None or todo > 0:
-          self._loop(jobs.make_dataset(tf, self.job, batches).take(-1 if todo is None else todo), raise_at)
+          self._loop(
+            jobs.make_dataset(tf, self.job, batches).take(-1 if todo is None else todo), raise_at
+          )
       except RuntimeError as e:
         error = [type(e).__name__, str(e)]
     return {
@@ -74,7 +76,8 @@ class Loop:
 
 
 @pytest.mark.parametrize(
-  "name", ["every_1", "every_3", "every_4", "chain", "keep_0", "keep_2", "interrupted_1", "interrupted_4"]
+  "name",
+  ["every_1", "every_3", "every_4", "chain", "keep_0", "keep_2", "interrupted_1", "interrupted_4"],
 )
 def test_loop_saves_at_the_cadence_of_the_estimator(legacy, tmp_path, name):
   job = legacy.job(name, tmp_path / "model")

@@ -14,7 +14,9 @@ def write(path, values):
   with tf.Graph().as_default(), tf.compat.v1.Session() as session:
     variables = {name: tf.compat.v1.Variable(value, name=name) for name, value in values.items()}
     session.run(tf.compat.v1.global_variables_initializer())
-    return tf.compat.v1.train.Saver(variables).save(session, str(path / "model.ckpt"), global_step=1)
+    return tf.compat.v1.train.Saver(variables).save(
+      session, str(path / "model.ckpt"), global_step=1
+    )
 
 
 @pytest.mark.parametrize("updates", [0, 1, 10, 500, 2000, 50000])
@@ -65,7 +67,14 @@ def test_slots_of_partitioned_variables_are_joined(tmp_path, parts):
 
 
 def test_a_slot_in_a_scope_of_its_own_is_found(tmp_path):
-  names = ["m/emb", "train/m/emb/Adam", "train/m/emb/Adam_1", "m/emb2", "m/emb2/Adam", "m/emb2/Adam_1"]
+  names = [
+    "m/emb",
+    "train/m/emb/Adam",
+    "train/m/emb/Adam_1",
+    "m/emb2",
+    "m/emb2/Adam",
+    "m/emb2/Adam_1",
+  ]
   values = {name: np.float32(i) for i, name in enumerate(names)}
   source = Tf1Checkpoint(write(tmp_path, {"global_step": np.int64(1), **values}))
   keys = source.slot_keys(("m/emb", "m/emb2"), ADAM.slots[1], ADAM)

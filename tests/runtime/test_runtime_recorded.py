@@ -62,7 +62,11 @@ def test_checkpoint_of_tf_1_15_in_two_data_files(checkpoints, tmp_path, name, ex
   before = digests(tmp_path / "model")
   model = make_classifier((EXACT if exact else STOCK)[name]())
   backup = runtime.BackupAndRestore(
-    model, str(tmp_path / "model"), variable_scope="dnn", save_summary_steps=0, log_step_count_steps=None
+    model,
+    str(tmp_path / "model"),
+    variable_scope="dnn",
+    save_summary_steps=0,
+    log_step_count_steps=None,
   )
   assert backup.global_step == 5
   rows = list(backup.predict(dataset))

@@ -65,7 +65,9 @@ def test_changed_units_are_refused_in_a_migrated_directory_too(tmp_path):
 
 
 @pytest.mark.parametrize("migrated_first", [False, True])
-@pytest.mark.parametrize(("old", "new"), [("adam", "adagrad"), ("adagrad", "adam"), ("adam", "sgd")])
+@pytest.mark.parametrize(
+  ("old", "new"), [("adam", "adagrad"), ("adagrad", "adam"), ("adam", "sgd")]
+)
 def test_another_optimizer_is_refused(legacy, tmp_path, old, new, migrated_first):
   directory = legacy.copy(f"v1_{old}", tmp_path / "model", step=30)
   job = legacy.job(f"v1_{old}", directory)
@@ -181,7 +183,8 @@ def load(legacy, path, name="v1_adam"):
 
 
 @pytest.mark.parametrize(
-  "file", ["", "checkpoint", "model.ckpt-30", "model.ckpt-30.index", "model.ckpt-30.data-00000-of-00001"]
+  "file",
+  ["", "checkpoint", "model.ckpt-30", "model.ckpt-30.index", "model.ckpt-30.data-00000-of-00001"],
 )
 def test_every_way_to_name_a_checkpoint(legacy, file):
   """Case 46."""
@@ -206,7 +209,9 @@ def test_an_empty_directory_loads_nothing_with_a_warning(legacy, tmp_path, caplo
   assert "There is no checkpoint in" in caplog.text
 
 
-@pytest.mark.parametrize(("suffix", "size"), [("data-00000-of-00001", 100), ("index", 40), ("index", 900)])
+@pytest.mark.parametrize(
+  ("suffix", "size"), [("data-00000-of-00001", 100), ("index", 40), ("index", 900)]
+)
 def test_a_truncated_file_is_named_with_both_sizes_and_the_older_checkpoint(
   legacy, tmp_path, suffix, size
 ):
@@ -290,7 +295,9 @@ def test_names_on_disk_are_the_same_under_every_keras(tmp_path):
     job = jobs.job(tmp_path / str(i), hidden_units=[6], dropout=0.2)
     Migrated(job).train(max_steps=1)
     reader = tf.train.load_checkpoint(str(tmp_path / str(i) / "tf2"))
-    weights = [f"dnn.S{layer}.S{w}" for layer in ("hiddenlayer_0", "logits") for w in ("bias", "kernel")]
+    weights = [
+      f"dnn.S{layer}.S{w}" for layer in ("hiddenlayer_0", "logits") for w in ("bias", "kernel")
+    ]
     names = [f"{w}{slot}" for w in weights for slot in ("", ".SAdam", ".SAdam_1")]
     names += ["global_step", "iterations", "migrator_format", "save_counter"]
     keys = {f"{name}/.ATTRIBUTES/VARIABLE_VALUE" for name in names}
