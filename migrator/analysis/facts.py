@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import dataclasses
 import functools
 import pathlib
@@ -117,6 +118,41 @@ def loads(module: Module, name_node: ast.Name) -> list[ast.Name]:
       if seen is owner:
         found.append(node)
   return sorted(found, key=lambda n: (n.lineno, n.col_offset))
+
+
+def appends(module: Module, name: ast.Name) -> Optional[list[ast.Call]]:
+  """The `name.append(x)` calls on a list variable, in source order.
+
+  None when something else may change the list: another method, an item assignment, or code
+  that gets the list as an argument and is not known to leave it alone.
+  """
+  found = []
+  for load in loads(module, name):
+    parent = module.parents.get(load)
+    call = module.parents.get(parent) if parent is not None else None
+    if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call) and call.func is parent:
+      if parent.attr == "append" and len(call.args) == 1 and not call.keywords:
+        found.append(call)
+      elif parent.attr not in ("copy", "count", "index"):
+        return None
+    elif (isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)) or (
+      isinstance(parent, ast.Call) and load in parent.args and not _leaves_alone(module, parent)
+    ):
+      return None
+  return found
+
+
+def _leaves_alone(module: Module, call: ast.Call) -> bool:
+  """Whether a function is known not to change a list that it gets."""
+  if symbols.is_tensorflow(module.resolve(call.func)):
+    return True
+  if isinstance(call.func, ast.Attribute):
+    # A method of an estimator, as in estimator.train(input_fn, hooks).
+    return call.func.attr in METHOD_PARAMETERS
+  if not isinstance(call.func, ast.Name):
+    return False
+  _, bindings = module.scope_of[call.func].lookup(call.func.id)
+  return not bindings and hasattr(builtins, call.func.id)
 
 
 def hook_base(module: Module, node: ast.ClassDef) -> Optional[symbols.Symbol]:

@@ -55,24 +55,34 @@ def read_columns(plan: Plan, argument: facts.Argument) -> Columns:
   Raises:
     Unsupported: EM207, a column or a way of building the list that is not carried over.
   """
-  node = argument.value
   found = Columns([])
-  definition = _follow(plan, node, found)
-  if isinstance(definition, (ast.List, ast.Tuple, ast.Set)):
-    if isinstance(definition, ast.List) and not definition.elts and found.statements:
-      _read_appends(plan, node, found)
-    for element in definition.elts:
-      found.columns.append(_column(plan, element, found))
-  elif isinstance(definition, ast.ListComp):
-    _read_comprehension(plan, definition, found)
-  else:
-    raise Unsupported("EM207", node, column=plan.module.source(node))
+  _read_list(plan, argument.value, found)
   if not found.columns:
-    raise Unsupported("EM207", node, column="an empty list")
+    raise Unsupported("EM207", argument.value, column="an empty list")
   if not found.each:
     known = [c.known_key for c in found.columns]
     found.keys = None if None in known else frozenset(k for k in known if k is not None)
   return found
+
+
+def _read_list(plan: Plan, node: ast.expr, found: Columns) -> None:
+  """Adds the columns of a list display, a sum of lists, a comprehension, or a name of one."""
+  definition = _follow(plan, node, found)
+  if isinstance(definition, (ast.List, ast.Tuple, ast.Set)):
+    named = (found.names[-1], found.statements[-1]) if isinstance(node, ast.Name) else None
+    for element in definition.elts:
+      found.columns.append(_column(plan, element, found))
+    if named is not None and isinstance(definition, ast.List):
+      _read_appends(plan, found, *named)
+  elif isinstance(definition, ast.BinOp) and isinstance(definition.op, ast.Add):
+    _read_list(plan, definition.left, found)
+    _read_list(plan, definition.right, found)
+    if found.each:
+      raise Unsupported("EM207", node, column="a sum with a list that is not written out")
+  elif isinstance(definition, ast.ListComp):
+    _read_comprehension(plan, definition, found)
+  else:
+    raise Unsupported("EM207", node, column=plan.module.source(node))
 
 
 def _follow(plan: Plan, node: ast.AST, found: Columns) -> Optional[ast.AST]:
@@ -145,32 +155,31 @@ def _set_each(plan: Plan, found: Columns, target: str, iterable: ast.expr) -> No
     found.keys = frozenset(v for v in values if isinstance(v, str))
 
 
-def _read_appends(plan: Plan, node: ast.AST, found: Columns) -> None:
-  """`columns = []` followed by `columns.append(...)`, or by one loop that appends."""
-  first = found.names[-1]
-  for name in facts.loads(plan.module, first):
-    attribute = plan.module.parents.get(name)
-    call = plan.module.parents.get(attribute) if attribute is not None else None
-    if not isinstance(attribute, ast.Attribute) or attribute.attr != "append":
-      continue
-    if not isinstance(call, ast.Call) or call.func is not attribute or len(call.args) != 1:
-      raise Unsupported("EM207", name, column="a list built by other means than append")
+def _read_appends(plan: Plan, found: Columns, first: ast.Name, made: ast.stmt) -> None:
+  """`columns.append(...)` in the block of the list, or one loop that appends to an empty one."""
+  appends = facts.appends(plan.module, first)
+  if appends is None:
+    raise Unsupported("EM207", first, column="a list changed by other means than append")
+  for call in appends:
     statement = plan.module.statement(call)
+    if not isinstance(statement, ast.Expr) or statement.value is not call:
+      raise Unsupported("EM207", call, column="a list built inside an expression")
     parent = plan.module.parents[statement]
     if isinstance(parent, ast.For):
       if found.columns or len(parent.body) != 1 or parent.orelse:
         raise Unsupported("EM207", parent, column="a list built by a loop and more")
       if not isinstance(parent.target, ast.Name):
         raise Unsupported("EM207", parent, column="a list built by a loop over pairs")
-      found.columns.append(_column(plan, call.args[0], found))
-      _set_each(plan, found, parent.target.id, parent.iter)
       statement = parent
-    elif found.each or not _same_block(plan, statement, found.statements[-1]):
+    if found.each or not _same_block(plan, statement, made):
       raise Unsupported("EM207", statement, column="a list built under a condition")
-    else:
-      found.columns.append(_column(plan, call.args[0], found))
+    found.columns.append(_column(plan, call.args[0], found))
+    if isinstance(parent, ast.For):
+      assert isinstance(parent.target, ast.Name)
+      _set_each(plan, found, parent.target.id, parent.iter)
     found.statements.append(statement)
-    found.names.append(name)
+    assert isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+    found.names.append(call.func.value)
 
 
 def _same_block(plan: Plan, one: ast.stmt, other: ast.stmt) -> bool:

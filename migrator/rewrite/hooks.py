@@ -69,14 +69,11 @@ def _instances(plan: Plan, node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _appended(plan: Plan, node: ast.Name) -> Iterator[ast.AST]:
-  for name in facts.loads(plan.module, node):
-    attribute = plan.module.parents.get(name)
-    call = plan.module.parents.get(attribute) if attribute is not None else None
-    if isinstance(attribute, ast.Attribute) and isinstance(call, ast.Call):
-      if attribute.attr == "append" and len(call.args) == 1:
-        yield call.args[0]
-      else:
-        raise Unsupported("EM304", name, name=f"{node.id}.{attribute.attr}()")
+  appends = facts.appends(plan.module, node)
+  if appends is None:
+    raise Unsupported("EM304", node, name=node.id)
+  for call in appends:
+    yield call.args[0]
 
 
 def _convert_instance(plan: Plan, tf: str, node: ast.AST) -> None:

@@ -48,7 +48,8 @@ class Target(abc.ABC):
     for construction in self.unit.constructions:
       network = canned.read(self.plan, self.tf, self.unit, construction, self.exact)
       networks.append(network)
-      self.feature_keys = network.columns.keys
+      same = len(networks) == 1 or network.columns.keys == self.feature_keys
+      self.feature_keys = network.columns.keys if same else None
       self._construction(construction, network, factories, first=len(networks) == 1)
     self.check(networks)
     for call in self.unit.calls:

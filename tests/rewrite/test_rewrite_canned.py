@@ -187,12 +187,13 @@ def test_binary_or_unknown_head_is_refused(classes):
       "[fc.numeric_column(n) for n in NAMES]",
       ["inputs = {n: tf.keras.Input([1], name=n) for n in NAMES}"],
     ),
+    ("[fc.numeric_column('a')] + more", ['"a": tf.keras.Input', '"c": tf.keras.Input']),
     ("list_of_columns", ["inputs = {k: tf.keras.Input([1], name=k) for k in NAMES}"]),
   ],
 )
 def test_numeric_columns(columns, lines):
   head = HEAD + (
-    "fc = tf.feature_column\nNAMES = ['a', 'b']\nlist_of_columns = []\nfor k in NAMES:\n"
+    "fc = tf.feature_column\nmore = [fc.numeric_column('c')]\nNAMES = ['a', 'b']\nlist_of_columns = []\nfor k in NAMES:\n"
     "    list_of_columns.append(fc.numeric_column(key=k))\n"
   )
   text = transformed(program(f"[4, 3], {columns}, 'm', n_classes=3", head))
@@ -211,13 +212,50 @@ def test_numeric_columns(columns, lines):
     "[tf.feature_column.numeric_column('a', shape=shape())]",
     "[tf.feature_column.bucketized_column(columns[0], [1, 2])]",
     "make_columns()",
-    "columns + columns",
+    "columns + [tf.feature_column.numeric_column(n) for n in names]",
     "[tf.feature_column.numeric_column(n) for n in names if n]",
     "[]",
   ],
 )
 def test_column_that_is_not_carried_over_is_refused(columns):
   left_whole(program(f"[4, 3], {columns}, 'm', n_classes=3"), "EM207")
+
+
+@pytest.mark.parametrize(
+  "change",
+  [
+    "columns.extend(more)",
+    "columns[0] = other",
+    "fill(columns)",
+    "columns += more",
+    "if x:\n    columns.append(tf.feature_column.numeric_column('y'))",
+    "for y in z:\n    columns.append(tf.feature_column.numeric_column(y))",
+    "[columns.append(c) for c in z]",
+  ],
+)
+def test_list_of_columns_that_changes_is_refused(change):
+  left_whole(program(BASE, HEAD + change + "\n"), "EM207")
+
+
+def test_columns_appended_to_a_list_are_read():
+  more = "columns.append(tf.feature_column.numeric_column('y'))\n"
+  text = transformed(program(BASE, HEAD + more))
+  assert '"y": tf.keras.Input([1], name="y")' in text
+  assert '"x": tf.keras.Input([4], name="x")' in text
+  assert "append" not in text
+
+
+def test_columns_in_variables_and_appended_are_read():
+  more = (
+    "first = tf.feature_column.numeric_column('a')\n"
+    "second = tf.feature_column.numeric_column('b')\n"
+    "listed = [first]\nlisted.append(second)\n"
+  )
+  text = transformed(program(BASE.replace("columns", "listed"), HEAD + more))
+  assert '"a": tf.keras.Input' in text
+  assert '"b": tf.keras.Input' in text
+  assert "numeric_column('a')" not in text
+  assert "listed" not in text
 
 
 def test_columns_that_others_read_stay():

@@ -146,10 +146,12 @@ def test_begin_and_after_create_session_together_are_refused():
     ("[elsewhere.Hook()]", "EM304"),
     ("make_hooks()", "EM304"),
     ("given", "EM304"),
+    ("changed", "EM304"),
   ],
 )
 def test_hook_that_is_built_in_or_elsewhere_is_refused(hooks, code):
-  left_whole(program("import elsewhere\n", hooks), code)
+  extra = "changed = []\nelsewhere.fill(changed)\n"
+  left_whole(program("import elsewhere\n", hooks, extra), code)
 
 
 def test_listener_is_refused():
