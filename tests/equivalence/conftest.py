@@ -8,7 +8,7 @@ import pytest
 
 SEEDS = "MIGRATOR_SEEDS"
 WANTED = 3
-RESERVES = 2  # per seed, see harness.agrees_with_a_seed
+RESERVES = 4  # per seed, see harness.agrees_with_a_seed
 
 
 def pytest_configure():
@@ -44,3 +44,9 @@ def target(request):
 def python(request, target_pythons):
   """The interpreter on which the migrated program runs."""
   return target_pythons[["2.15", "2.21"].index(request.param)]
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory):
+  """The migrated fault_tolerance programs: programs["stock" or "exact"][target]."""
+  return harness.programs("fault_tolerance", tmp_path_factory.mktemp("programs"))
