@@ -185,7 +185,8 @@ def stages():
     Stage("base", "base", [*pytest, "-n", "2", "tests", *ignored]),
     Stage("runtime-2.15", "tf2.15", [*pytest, "tests/runtime"], group="runtime"),
     Stage("runtime-2.21", "tf2.21", [*pytest, "tests/runtime"], group="runtime"),
-    Stage("proof", "base", [*pytest, "-n", "2", "--durations=10", *proof]),
+    # By file: the tests of a file share their runs of the Estimator.
+    Stage("proof", "base", [*pytest, "-n", "2", "--dist", "loadfile", "--durations=10", *proof]),
   ]
 
 
