@@ -157,11 +157,14 @@ class Stage:
     pytest = "pytest" in self.arguments
     if keyword and pytest:
       command += ["-k", keyword]
+    # As in an activated environment: tests find its ruff.
+    scripts = os.path.dirname(command[0])
+    path = os.pathsep.join(filter(None, [scripts, variables.get("PATH")]))
     start = time.monotonic()
     result = subprocess.run(
       command,
       cwd=ROOT,
-      env=variables,
+      env=dict(variables, PATH=path),
       stdout=subprocess.PIPE if captured else None,
       stderr=subprocess.STDOUT if captured else None,
       text=True,

@@ -209,6 +209,22 @@ def test_an_empty_directory_loads_nothing_with_a_warning(legacy, tmp_path, caplo
   assert "There is no checkpoint in" in caplog.text
 
 
+def test_a_directory_that_does_not_exist_is_a_fresh_start(legacy, tmp_path):
+  assert load(legacy, tmp_path / "run-12")[0].prefix is None
+  assert load(legacy, tmp_path / "models" / "run")[0].prefix is None
+  with pytest.raises(runtime.CheckpointError, match=r"model.ckpt-12.index does not exist"):
+    load(legacy, tmp_path / "model.ckpt-12")
+
+
+def test_a_directory_whose_name_is_a_pattern_is_no_fresh_start(legacy, tmp_path):
+  """TensorFlow looks for what matches, finds nothing, and an Estimator began anew."""
+  directory = legacy.copy("v1_adam", tmp_path / "run[1]", step=30)
+  job = legacy.job("v1_adam", directory)
+  assert "has no *, ? and [" in refused(job)
+  (directory / "checkpoint").unlink()
+  assert "not a fresh start" in refused(job)
+
+
 @pytest.mark.parametrize(
   ("suffix", "size"), [("data-00000-of-00001", 100), ("index", 40), ("index", 900)]
 )

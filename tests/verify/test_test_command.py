@@ -37,7 +37,7 @@ def test_this_python_is_found(run):
 @pytest.mark.parametrize("code", [0, 1, 5])
 def test_a_stage_has_the_exit_code_of_its_command(run, code):
   stage = run.Stage("stage", "base", ["-c", f"print('seen'); raise SystemExit({code})"])
-  found, seconds, output = stage.run({"base": sys.executable}, None, None, captured=True)
+  found, seconds, output = stage.run({"base": sys.executable}, {}, None, captured=True)
   assert (found, output) == (code, "seen\n")
   assert seconds > 0
 
