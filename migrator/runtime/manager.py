@@ -159,8 +159,9 @@ class CheckpointManager:
     if saved > self._next_kept_time:
       self._next_kept_time += self._kept_interval
       return
-    for path in tf.io.gfile.glob([prefix + ".index", prefix + ".data-?????-of-?????"]):
-      tf.io.gfile.remove(path)
+    for path in state.files_of(prefix):
+      if tf.io.gfile.exists(path):
+        tf.io.gfile.remove(path)
 
   def _write_state(self, newest: str) -> None:
     """Writes the state file, at once or not at all."""

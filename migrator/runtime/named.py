@@ -127,8 +127,10 @@ class NamedCheckpoint(tf.train.Checkpoint):
   trainable: tuple[str, ...]
 
   def __init__(self, model: Any, optimizer: Any, scope: str, flavour: str):
+    if tf.keras.backend.backend() != "tensorflow":
+      raise RuntimeError("migrator.runtime needs Keras on TensorFlow: unset KERAS_BACKEND.")
     weights = weight_names(model, scope)
-    optimizer_state = OptimizerState(optimizer, model.trainable_variables)
+    optimizer_state = OptimizerState(optimizer, model.trainable_variables, flavour)
     trainable = {id(v) for v in model.trainable_variables}
     by_name = {name: inner(weight) for name, weight in weights.items()}
     slots = {}

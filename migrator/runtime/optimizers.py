@@ -132,7 +132,12 @@ class Adagrad(KernelOptimizer):
 
 
 class Adam(KernelOptimizer):
-  """`tf.compat.v1.train.AdamOptimizer`."""
+  """`tf.compat.v1.train.AdamOptimizer`.
+
+  Attributes:
+    running_powers: whether the powers of the betas are products, each of them rounded, as in TF1. A
+      checkpoint for the v2 flavour sets it to False: the v2 Estimators computed them anew each time.
+  """
 
   def __init__(
     self,
@@ -155,14 +160,17 @@ class Adam(KernelOptimizer):
     # The stock optimizer's names of the two, under which checkpoints ask for them.
     self.beta_1, self.beta_2 = beta1, beta2
     self._powers = [_running_powers(beta1), _running_powers(beta2)]
+    self.running_powers = True
 
   def _power(self, which: int, beta: tf.Tensor) -> tf.Tensor:
-    """Returns beta to the number of this update, rounded as TF1 rounds it."""
+    """Returns beta to the number of this update, rounded as the Estimator rounded it."""
     updates = tf.convert_to_tensor(self.iterations)
+    exact = tf.pow(beta, tf.cast(updates + 1, beta.dtype))
+    if not self.running_powers:
+      return exact
     table = self._powers[which]
     last = len(table) - 1
     running = tf.cast(tf.gather(table, tf.minimum(updates, last)), beta.dtype)
-    exact = tf.pow(beta, tf.cast(updates + 1, beta.dtype))
     return tf.where(updates <= last, running, exact)
 
   def _apply(self, variable, slots, gradient, indices, rate):

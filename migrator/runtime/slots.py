@@ -103,8 +103,13 @@ class OptimizerState:
     learning_rate: the learning rate, a `tf.Variable`, or None if it follows a schedule.
   """
 
-  def __init__(self, optimizer: Any, variables: list):
+  def __init__(self, optimizer: Any, variables: list, flavour: str):
     """Builds the optimizer for `variables` (the trainable ones of the model) if need be.
+
+    Args:
+      optimizer: a Keras optimizer.
+      variables: the trainable weights of the model.
+      flavour: "v1" or "v2"; the exact Adam rounds as the Estimators of that flavour did.
 
     Raises:
       TypeError: if the optimizer is none of those that are known here.
@@ -118,6 +123,8 @@ class OptimizerState:
       )
     self.kind: Kind = kind
     self._optimizer = optimizer
+    if hasattr(optimizer, "running_powers"):
+      optimizer.running_powers = flavour == "v1"
     # Keras 3 has `built`, Keras 2 `_built`.
     if not getattr(optimizer, "built", getattr(optimizer, "_built", False)):
       optimizer.build(variables)

@@ -54,8 +54,11 @@ def resolve(path: str) -> Optional[str]:
     return prefix
   directory = os.path.dirname(prefix) or "."
   others = all_prefixes(directory) if tf.io.gfile.isdir(directory) else []
-  if prefix == path and not others and not _STEP_SUFFIX.search(prefix):
-    return None  # A model directory that does not exist yet.
+  # A name that looks like no checkpoint is a model directory that does not exist yet.
+  stem = _STEP_SUFFIX.sub("", os.path.basename(prefix))
+  stems = {_STEP_SUFFIX.sub("", os.path.basename(other)) for other in others}
+  if prefix == path and ".ckpt" not in stem and stem not in stems:
+    return None
   found = ", ".join(os.path.basename(p) for p in others) or "none"
   raise CheckpointError(
     f"There is no checkpoint {prefix}: {prefix}.index does not exist. "
@@ -136,8 +139,18 @@ def recorded(directory: str) -> list[str]:
 
 def all_prefixes(directory: str) -> list[str]:
   """Returns every checkpoint prefix in `directory`, highest step first."""
-  paths = tf.io.gfile.glob(os.path.join(directory, "*.index"))
-  return sorted((p[: -len(".index")] for p in paths), key=_name_step, reverse=True)
+  # Not by a pattern: the directory's own name may hold characters that mean something in one.
+  names = tf.io.gfile.listdir(directory) if tf.io.gfile.isdir(directory) else []
+  prefixes = (n[: -len(".index")] for n in names if n.endswith(".index"))
+  return sorted((os.path.join(directory, p) for p in prefixes), key=_name_step, reverse=True)
+
+
+def files_of(prefix: str) -> list[str]:
+  """Returns the paths of the files of a checkpoint, the index first."""
+  directory, name = os.path.split(prefix)
+  shards = re.compile(re.escape(name) + _DATA_SUFFIX.pattern)
+  data = (n for n in sorted(tf.io.gfile.listdir(directory or ".")) if shards.match(n))
+  return [prefix + ".index", *(os.path.join(directory, n) for n in data)]
 
 
 def _name_step(prefix: str) -> int:
@@ -162,6 +175,11 @@ def check_intact(prefix: str) -> bundle.Index:
     CheckpointError: in one line: the file, the size that it must have, the size that it has, and the
       next older intact checkpoint.
   """
+  if any(character in prefix for character in "*?["):
+    # It takes the path for a pattern, and finds nothing.
+    raise CheckpointError(
+      f"TensorFlow cannot read {prefix}: rename it so that it has no *, ? and [."
+    )
   index, fault = _examine(prefix)
   if index is not None:
     return index
