@@ -92,7 +92,14 @@ class Module:
 
   def source(self, node: ast.AST) -> str:
     """The source text of a node (empty for a node without a place)."""
-    return ast.get_source_segment(self.text, node) or ""
+    if not isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.arg)):
+      return ""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    lines = [line.encode("utf-8") for line in self.parser_lines[first : last + 1]]
+    # The end first: begin and end may be on one line.
+    lines[-1] = lines[-1][: node.end_col_offset]
+    lines[0] = lines[0][node.col_offset :]
+    return b"\n".join(lines).decode("utf-8")
 
   def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
     while node in self.parents:
