@@ -82,9 +82,11 @@ def verify(
   checkpoints that they leave, where they resume after a kill -9, and, from the same first
   checkpoint, each step's loss, evaluations and predictions.
 
-  The programs run as they are, each in a scratch directory of its own as working directory. Their
-  arguments come after --; in them {model_dir} is a directory inside of it:
+  The programs run as they are, each with a scratch directory of its own as working directory:
+  relative model directories and temporary ones are made there, data has to be given by absolute
+  paths. Program arguments come after --; in them {model_dir} is a directory of the scratch one:
 
+  \b
     migrator verify before.py after.py -- --model_dir {model_dir} --no_shuffle
 
   Exit code: 0 equal, 1 different, 2 a program could not be run.
