@@ -39,6 +39,16 @@ class Comments:
       line -= 1
     return found[::-1]
 
+  def inside(self, node: ast.AST) -> list[str]:
+    """All comments between the begin and the end of the node."""
+    span = self._module.span(node)
+    found = []
+    for line in range(span.line, span.end_line + 1):
+      comment = self._own_line.get(line) or self._trailing.get(line, (0, ""))[1]
+      if comment and (line < span.end_line or line in self._own_line):
+        found.append(comment)
+    return found
+
   def trailing(self, node: ast.AST) -> str:
     """The comment behind the node on its last line, if nothing but punctuation is between."""
     span = self._module.span(node)

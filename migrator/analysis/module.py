@@ -69,7 +69,7 @@ class Module:
     self.scope_of = builder.scope_of
     self.scopes = builder.scopes
     self.parents = builder.parents
-    self._resolving: set[int] = set()
+    self._resolved: dict[tuple[int, str], Optional[symbols.Symbol]] = {}
 
   # -- places -----------------------------------------------------------------
 
@@ -125,21 +125,24 @@ class Module:
       return None if base is None else base.attribute(node.attr)
     if isinstance(node, ast.Call):
       return self._resolve_call(node)
-    if not isinstance(node, ast.Name) or id(node) in self._resolving:
+    if not isinstance(node, ast.Name):
       return None
-    self._resolving.add(id(node))
-    try:
-      _, bindings = self.scope_of.get(node, self.root).lookup(node.id)
-      found = [self._resolve_binding(b) for b in bindings]
-      # A name that a parameter, class or function also binds has its own meaning.
-      if any(b.kind in ("param", "class", "def", "loop") for b in bindings):
-        return None
-      for symbol in found:
-        if symbols.is_tensorflow(symbol):
-          return symbol
-      return next((s for s in found if s is not None), None)
-    finally:
-      self._resolving.discard(id(node))
+    scope, bindings = self.scope_of.get(node, self.root).lookup(node.id)
+    key = (id(scope), node.id)
+    if key not in self._resolved:
+      self._resolved[key] = None  # while it is looked for: `a, b = b, a` ends here
+      self._resolved[key] = self._resolve_bindings(bindings)
+    return self._resolved[key]
+
+  def _resolve_bindings(self, bindings: list[scopes.Binding]) -> Optional[symbols.Symbol]:
+    # A name that a parameter, class or function also binds has its own meaning.
+    if any(b.kind in ("param", "class", "def", "loop") for b in bindings):
+      return None
+    found = [self._resolve_binding(b) for b in bindings]
+    for symbol in found:
+      if symbols.is_tensorflow(symbol):
+        return symbol
+    return next((s for s in found if s is not None), None)
 
   def _resolve_binding(self, binding: scopes.Binding) -> Optional[symbols.Symbol]:
     if binding.kind == "import":

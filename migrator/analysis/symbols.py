@@ -88,7 +88,7 @@ def canonical(dotted: str, private: bool = False) -> Symbol:
     api, parts = parts[1], parts[2:]
   if parts and parts[0] == "_api":  # tensorflow._api.v1 and v2 hold the public modules.
     api, parts, private = (parts[1] if len(parts) > 1 else ""), parts[2:], True
-  if parts and parts[0] in ("python", "core", "contrib") and parts[0] != "contrib":
+  if parts and parts[0] in ("python", "core"):
     return _private("tensorflow." + ".".join(parts))
   if len(parts) == 2 and parts[0] == "estimator" and parts[1] in _ESTIMATOR_HOOKS:
     parts[0] = "train"

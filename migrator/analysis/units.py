@@ -74,8 +74,6 @@ def estimator_kind(symbol: symbols.Symbol) -> Optional[str]:
     name.endswith(ESTIMATOR_SUFFIXES) or name == "KMeans"
   ):
     return name
-  if head.startswith("tf.contrib.") and name.endswith(ESTIMATOR_SUFFIXES):
-    return name
   return None
 
 
@@ -118,6 +116,12 @@ def find_units(module: Module, source_version: Optional[int] = None) -> list[Uni
       unit = Unit(target.id if target else kind, kind, symbol, flavour, reason, call)
       by_variable[key] = unit
       units.append(unit)
+    if (unit.kind, unit.flavour) != (kind, flavour_of(module, symbol, source_version)[0]):
+      unit.problem("EM212", call, what="is constructed from different classes")
+      continue
+    if isinstance(scope.node, ast.ClassDef):
+      unit.problem("EM212", call, what="is a class attribute")
+      continue
     if target is None:
       unit.problem("EM212", call, what=_destination(module, call))
       continue

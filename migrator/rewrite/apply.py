@@ -19,14 +19,14 @@ def apply(plan: Plan) -> str:
   """Returns the new source text.
 
   Raises:
-    Unsupported: EM218, an edit whose place libcst does not show as a node of its own.
+    Unsupported: EM220, an edit whose place libcst does not show as a node of its own.
   """
   wrapper = MetadataWrapper(cst.parse_module(plan.module.text), unsafe_skip_copy=True)
   editor = _Editor(plan, wrapper.module)
   code = wrapper.visit(editor).code
   missed = editor.missed()
   if missed is not None:
-    raise Unsupported("EM218", missed, what="this layout cannot be edited safely")
+    raise Unsupported("EM220", missed, what="statements that share a line")
   return code
 
 
@@ -137,6 +137,7 @@ class _Editor(cst.CSTTransformer):
       self._done.add(node)
       new = _prepend(new, pending)
       pending = []
+      self._keep_comments(node, edit)
       statements = self._edited(edit, new)
       if not statements:
         pending = _left_behind(edit, new)
@@ -146,6 +147,16 @@ class _Editor(cst.CSTTransformer):
       result += statements
     _space_functions(result, generated, blank_lines)
     return result, [line for line in pending if line.comment]
+
+  def _keep_comments(self, node, edit: StatementEdit) -> None:
+    """Comments inside a replaced statement that its replacement does not show go above it."""
+    if not edit.replacement or edit.drop_comments:
+      return
+    text = "\n".join([*edit.before, *edit.replacement, *edit.after, *edit.comments])
+    moved = self._plan.moved_comments
+    for comment in self._plan.comments.inside(node):
+      if comment not in text and comment not in moved:
+        edit.comments.append(comment)
 
   def _edited(self, edit: StatementEdit, new: _Statement) -> list[_Statement]:
     before = self._parse(edit.before)
@@ -188,7 +199,10 @@ def _leading(edit: StatementEdit, new: _Statement) -> list[cst.EmptyLine]:
 
 
 def _left_behind(edit: StatementEdit, new: _Statement) -> list[cst.EmptyLine]:
-  return _blanks(new.leading_lines) if edit.drop_comments else _leading(edit, new)
+  if not edit.drop_comments:
+    return _leading(edit, new)
+  comments = [cst.EmptyLine(comment=cst.Comment(c)) for c in edit.comments]
+  return [*_blanks(new.leading_lines), *comments]
 
 
 def _blanks(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:

@@ -26,7 +26,7 @@ _REFUSED = (
 )
 SCOPE = "dnn"
 # Variables of the generated function; a user's expression in it cannot read others so named.
-_LOCALS = frozenset(("i", "inputs", "net", "logits", "model"))
+_LOCALS = frozenset(("inputs", "net", "logits", "model"))
 
 
 @dataclasses.dataclass
@@ -37,7 +37,7 @@ class Network:
     body: statements of the factory up to `logits`, in the style of a nested block.
     optimizer: the Keras optimizer.
     policy: the checkpoint policy.
-    directory: the expression of the model directory; None: a temporary directory.
+    directory: the expression of the model directory, and its node; None: a temporary directory.
     columns: the feature columns, with the statements they leave without use.
     config_name: the read of the RunConfig's variable, if it has one.
   """
@@ -46,6 +46,7 @@ class Network:
   optimizer: optimizers.Optimizer
   policy: run_config.Policy
   directory: Optional[str]
+  directory_node: Optional[ast.expr]
   directory_item: Optional[emit.Item]
   columns: columns.Columns
   config_name: Optional[ast.Name]
@@ -73,41 +74,48 @@ def read(
   for name in ("hidden_units", "feature_columns"):
     if name not in arguments:
       raise Unsupported("EM208", construction.call, argument=f"{name} (missing)")
-  taken = _names(arguments) & _LOCALS
+  for node in ast.walk(construction.call):
+    if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
+      what = f"`{plan.module.source(node)}` would be evaluated in a function"
+      raise Unsupported("EM220", node, what=what)
+  call = construction.call
+  found = columns.read_columns(plan, arguments["feature_columns"], call)
+  policy = run_config.read_policy(plan, arguments.get("config"), call)
+  optimizer = optimizers.convert(plan, tf, arguments.get("optimizer"), unit.flavour, exact, call)
+  taken = _names(arguments, found, optimizer) & _LOCALS
   if taken:
     what = f"`{min(taken)}` is also a name in the new function"
-    raise Unsupported("EM218", construction.call, what=what)
-  found = columns.read_columns(plan, arguments["feature_columns"])
-  policy = run_config.read_policy(plan, arguments.get("config"))
-  optimizer = optimizers.convert(plan, tf, arguments.get("optimizer"), unit.flavour, exact)
+    raise Unsupported("EM220", call, what=what)
   style = plan.style_at(construction.call).nested()
   body = list(found.comments) or plan.comments.leading(arguments["feature_columns"].node)
   body += columns.input_lines(plan, tf, found, style)
   body += _hidden_layers(plan, tf, arguments, style)
   body += _logits(plan, tf, construction, style)
-  directory, directory_item = _directory(plan, arguments.get("model_dir"), policy)
+  directory_node, directory_item = _directory(plan, arguments.get("model_dir"), policy)
   config = arguments.get("config")
   config_name = config.value if config is not None else None
   return Network(
     body,
     optimizer,
     policy,
-    directory,
+    plan.source(directory_node) if directory_node is not None else None,
+    directory_node,
     directory_item,
     found,
     config_name if isinstance(config_name, ast.Name) else None,
   )
 
 
-def _names(arguments: dict[str, facts.Argument]) -> set[str]:
-  """The variables that the arguments which go into the function read."""
-  return {
-    node.id
-    for name, argument in arguments.items()
-    if name not in ("config", "model_dir")
-    for node in ast.walk(argument.value)
-    if isinstance(node, ast.Name)
-  }
+def _names(arguments: dict[str, facts.Argument], *others) -> set[str]:
+  """The variables that the code which goes into the function reads."""
+  outside = ("config", "model_dir", "feature_columns", "optimizer")
+  nodes: list[ast.AST] = [a.value for name, a in arguments.items() if name not in outside]
+  for other in others:
+    if isinstance(other, columns.Columns):
+      nodes += other.expressions
+    else:
+      nodes.append(ast.parse(other.text))
+  return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _directory(plan: Plan, argument: Optional[facts.Argument], policy: run_config.Policy):
@@ -115,10 +123,8 @@ def _directory(plan: Plan, argument: Optional[facts.Argument], policy: run_confi
     text = plan.source(argument.value)
     if policy.model_dir is not None and plan.source(policy.model_dir) != text:
       raise Unsupported("EM208", argument.node, argument="a model_dir other than RunConfig's")
-    return text, plan.item(argument, text)
-  if policy.model_dir is not None:
-    return plan.source(policy.model_dir), None
-  return None, None
+    return argument.value, plan.item(argument, text)
+  return policy.model_dir, None
 
 
 def _hidden_layers(plan: Plan, tf: str, arguments, style: emit.Style) -> list[str]:
@@ -127,6 +133,8 @@ def _hidden_layers(plan: Plan, tf: str, arguments, style: emit.Style) -> list[st
   rate = None
   if dropout is not None and plan.module.constant(dropout.value) is not None:
     rate = plan.source(dropout.value)
+    if plan.module.constant(dropout.value) is UNKNOWN:
+      rate = f"{plan.atom(dropout.value)} or 0.0"  # None means no dropout
   comments = plan.comments.leading(hidden.node)
   trailing = plan.comments.trailing(hidden.node)
   comments += [trailing] if trailing else []
@@ -146,6 +154,8 @@ def _hidden_layers(plan: Plan, tf: str, arguments, style: emit.Style) -> list[st
     return comments + lines
   read = _names(arguments)
   units_name = next(n for n in ("units", "layer_units", "units_of_layer") if n not in read)
+  if "i" in read:
+    raise Unsupported("EM220", hidden.node, what="`i` is also a name in the new function")
   body = _layer(tf, units_name, activation, 'f"hiddenlayer_{i}"', rate, style.nested())
   head = f"for i, {units_name} in enumerate({plan.source(hidden.value)}):"
   return comments + emit.block(head, body, style)

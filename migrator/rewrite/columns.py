@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Optional
 
 from migrator.analysis import facts
-from migrator.rewrite import emit
+from migrator.rewrite import emit, moves
 from migrator.rewrite.plan import Plan, Unsupported
 
 
@@ -38,6 +38,7 @@ class Columns:
     keys: the features that the columns read; None where only the running program knows.
     statements: assignments and loops that only serve to build the list.
     names: the reads of those assignments that this use explains.
+    expressions: the parts of the user's code that go into the new function.
     comments: comments above the statement that assigned the list.
   """
 
@@ -46,17 +47,22 @@ class Columns:
   keys: Optional[frozenset[str]] = None
   statements: list[ast.stmt] = dataclasses.field(default_factory=list)
   names: list[ast.Name] = dataclasses.field(default_factory=list)
+  expressions: list[ast.expr] = dataclasses.field(default_factory=list)
   comments: tuple[str, ...] = ()
 
 
-def read_columns(plan: Plan, argument: facts.Argument) -> Columns:
-  """Reads `feature_columns=`.
+def read_columns(plan: Plan, argument: facts.Argument, place: ast.AST) -> Columns:
+  """Reads `feature_columns=` for a function that stands at `place`.
 
   Raises:
     Unsupported: EM207, a column or a way of building the list that is not carried over.
   """
   found = Columns([])
   _read_list(plan, argument.value, found)
+  for expression in found.expressions:
+    reason = moves.obstacle(plan.module, expression, place)
+    if reason is not None:
+      raise Unsupported("EM207", expression, column=reason)
   if not found.columns:
     raise Unsupported("EM207", argument.value, column="an empty list")
   if not found.each:
@@ -81,6 +87,8 @@ def _read_list(plan: Plan, node: ast.expr, found: Columns) -> None:
       raise Unsupported("EM207", node, column="a sum with a list that is not written out")
   elif isinstance(definition, ast.ListComp):
     _read_comprehension(plan, definition, found)
+    if isinstance(node, ast.Name) and facts.appends(plan.module, found.names[-1]) != []:
+      raise Unsupported("EM207", node, column="a comprehension and more")
   else:
     raise Unsupported("EM207", node, column=plan.module.source(node))
 
@@ -103,6 +111,7 @@ def _follow(plan: Plan, node: ast.AST, found: Columns) -> Optional[ast.AST]:
 
 
 def _column(plan: Plan, element: ast.AST, found: Columns) -> Column:
+  """Reads one column; notes its expressions and, for a name, the statement that made it."""
   comments = (plan.comments.leading(element), plan.comments.trailing(element))
   call = _follow(plan, element, Columns([]) if isinstance(element, ast.Call) else found)
   symbol = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
@@ -123,6 +132,9 @@ def _column(plan: Plan, element: ast.AST, found: Columns) -> Column:
   shape, rank = "[1]", 1
   if "shape" in bound:
     shape, rank = _shape(plan, bound["shape"].value)
+  found.expressions.append(bound["key"].value)
+  if "shape" in bound:
+    found.expressions.append(bound["shape"].value)
   key = plan.module.constant(bound["key"].value)
   text = plan.source(bound["key"].value)
   if isinstance(bound["key"].value, ast.Constant) and isinstance(key, str):
@@ -150,6 +162,8 @@ def _read_comprehension(plan: Plan, node: ast.ListComp, found: Columns) -> None:
 
 def _set_each(plan: Plan, found: Columns, target: str, iterable: ast.expr) -> None:
   found.each = (target, plan.source(iterable))
+  # The loop variable belongs to the expressions: only the iterable must be movable.
+  found.expressions = [iterable]
   values = plan.module.constant(iterable)
   if found.columns[0].key == target and isinstance(values, (list, tuple)):
     found.keys = frozenset(v for v in values if isinstance(v, str))

@@ -21,6 +21,7 @@ from migrator.rewrite.target import Target
 # A class that a unit needs converted may turn out to need a twin, and a RunConfig to have
 # another reader; each round settles at least one of them.
 _ROUNDS = 20
+_GRAPHS = ("tf.Graph", "tf.Session", "tf.InteractiveSession", "tf.train.Monitored")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,9 +105,9 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
   tf = _tf2_name(plan)
   before = (len(refused), len(twins))
   networks: list[canned.Network] = []
-  for unit in found:
-    if unit in refused or unit.problems:
-      continue
+  candidates = [u for u in found if u not in refused and not u.problems]
+  plan.unit_calls = {call.call for unit in candidates for call in unit.calls}
+  for unit in candidates:
     saved = _snapshot(plan)
     try:
       _check_unit(module, unit)
@@ -137,9 +138,24 @@ def _check_unit(module: Module, unit: units.Unit) -> None:
     name = use.symbol.path.rpartition(".")[2]
     if name in ("disable_v2_behavior", "disable_eager_execution"):
       raise Unsupported("EM217", use.node)
+  calls = [c.call for c in unit.constructions] + [c.call for c in unit.calls]
+  for call in calls:
+    _check_context(module, call)
   for node in ast.walk(module.tree):
     if isinstance(node, ast.Constant) and node.value == "TF_CONFIG":
       raise Unsupported("EM107", node, what="TF_CONFIG")
+
+
+def _check_context(module: Module, call: ast.Call) -> None:
+  """A unit inside `with tf.Graph().as_default():` or a session would not run eagerly."""
+  for ancestor in module.ancestors(call):
+    if not isinstance(ancestor, (ast.With, ast.AsyncWith)):
+      continue
+    for item in ancestor.items:
+      for node in ast.walk(item.context_expr):
+        symbol = module.resolve(node) if isinstance(node, (ast.Attribute, ast.Name)) else None
+        if symbol is not None and symbol.path.startswith(_GRAPHS):
+          raise Unsupported("EM217", node, symbol=symbol.path)
 
 
 def _target(plan: Plan, tf: str, unit: units.Unit, options: Options) -> Target:
@@ -167,11 +183,20 @@ def _tf2_name(plan: Plan) -> str:
   for name, bindings in plan.module.root.bindings.items():
     for binding in bindings:
       symbol = symbols.canonical(binding.target) if binding.kind == "import" else None
-      if symbol == symbols.Symbol("tf") and len(bindings) == 1:
+      if symbol != symbols.Symbol("tf") or len(bindings) != 1:
+        continue
+      if not _for_type_checkers(plan.module, binding.node):
         return name
   name = plan.fresh("tf", "tf2", "tensorflow2")
   plan.tf_import = f"import tensorflow as {name}"
   return name
+
+
+def _for_type_checkers(module: Module, node: ast.AST) -> bool:
+  return any(
+    isinstance(ancestor, ast.If) and "TYPE_CHECKING" in module.source(ancestor.test)
+    for ancestor in module.ancestors(node)
+  )
 
 
 def _check_shared(plan, found, refused, networks) -> None:
@@ -214,8 +239,14 @@ def _inside(module: Module, name: ast.AST, node: ast.AST) -> bool:
 
 
 def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
-  """Removes assignments whose every reader is gone: RunConfigs and lists of columns."""
+  """Removes assignments whose every reader is gone: RunConfigs, columns, optimizers."""
   explained = {id(name) for network in networks for name in network.columns.names}
+  optimizers = [n.optimizer.name for n in networks if n.optimizer.name is not None]
+  explained.update(id(name) for name in optimizers)
+  for name in optimizers:
+    _, bindings = plan.module.scope_of[name].lookup(name.id)
+    if all(id(load) in explained for load in facts.loads(plan.module, name)):
+      plan.remove(bindings[0].node, drop_comments=False)
   for network in networks:
     if network.policy.statement is not None:
       plan.remove(network.policy.statement)
@@ -231,6 +262,11 @@ def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
     if all(id(load) in explained for load in loads):
       for statement in statements:
         plan.remove(statement)
+        shown = {*network.columns.comments, *(c.item.trailing for c in network.columns.columns)}
+        shown.update(*(c.item.leading for c in network.columns.columns))
+        found = [*plan.comments.leading(statement), *plan.comments.inside(statement)]
+        found.append(plan.comments.trailing(statement))
+        plan.statement(statement).comments = [c for c in found if c and c not in shown]
 
 
 def _finish(module, path, plan, found, options, refused) -> Result:

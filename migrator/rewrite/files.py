@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import warnings
 from typing import Any, Optional
 
 from migrator.analysis.module import Module, Span
@@ -11,7 +12,7 @@ from migrator.lint import engine as lint
 from migrator.lint import rules
 from migrator.lint.finding import Finding
 from migrator.rewrite import engine, todo
-from migrator.source import document, errors, newlines
+from migrator.source import document, errors, newlines, parse
 
 
 @dataclasses.dataclass
@@ -61,6 +62,9 @@ def rewrite_bytes(raw: bytes, path: str, options: engine.Options) -> FileResult:
     return _rewrite(source, options)
   except errors.SourceError as error:
     return FileResult(path, findings=[lint.error_finding(error)], unreadable=True)
+  except RecursionError as error:
+    fault = parse.explain(error, "", path)
+    return FileResult(path, findings=[lint.error_finding(fault)], unreadable=True)
 
 
 def _notebook(source: document.Document) -> FileResult:
@@ -94,22 +98,31 @@ def _rewrite(source: document.Document, options: engine.Options) -> FileResult:
 def _faults(text: str, path: str) -> Optional[Finding]:
   """Why the output must not be written, or None."""
   try:
+    with warnings.catch_warnings():
+      warnings.simplefilter("ignore")
+      # More than parsing: `await` outside of a coroutine is found here only.
+      compile(text, path, "exec", dont_inherit=True)
     module = Module(text, path)
   except SyntaxError as error:
     span = Span(1, 0, 1, 1)
-    what = f"the rewritten file would not parse (line {error.lineno}); it is left as it is"
-    return rules.finding("EM218", span, path, what=what)
+    what = f"the rewritten file would not compile ({error.msg}, line {error.lineno})"
+    return rules.finding("EM220", span, path, what=what)
   statements = todo.unmarked(text, path)
   if not statements:
     return None
-  what = "a removed name would stay without a mark; the file is left as it is"
-  return rules.finding("EM218", module.span(statements[0]), path, what=what)
+  what = "a removed name would stay without a mark"
+  return rules.finding("EM220", module.span(statements[0]), path, what=what)
 
 
 def _diff(before: str, after: str, path: str) -> str:
-  lines = difflib.unified_diff(
-    before.splitlines(keepends=True), after.splitlines(keepends=True), path, path
-  )
+  lines = difflib.unified_diff(_lines(before), _lines(after), path, path)
   return "".join(
     line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines
   )
+
+
+def _lines(text: str) -> list[str]:
+  """Lines with their ends; a form feed ends none, as for `patch`."""
+  return [line + "\n" for line in text.split("\n")[:-1]] + [
+    line for line in text.split("\n")[-1:] if line
+  ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Union
 
 from migrator.analysis import units
-from migrator.analysis.module import UNKNOWN
 from migrator.rewrite import canned, emit, hooks, input_fns, optimizers
 from migrator.rewrite.plan import Plan
 from migrator.rewrite.target import Target
@@ -86,7 +85,7 @@ class FitTarget(Target):
       fit = emit.bracketed(head, items, ")", style.nested())
       lines = emit.block(condition, fit, style)
     elif steps is not None:
-      known = plan.module.constant(arguments["steps"].value) is not UNKNOWN
+      known = self.is_count(arguments["steps"].value)
       number = steps if known else f"{self.backup}.remaining_steps(steps={steps})"
       items = [f"{dataset}.take({number})", callbacks, "verbose=0"]
       lines = emit.bracketed(head, items, ")", style)

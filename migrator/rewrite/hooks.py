@@ -59,6 +59,7 @@ def _instances(plan: Plan, node: ast.AST) -> Iterator[ast.AST]:
     yield from _instances(plan, node.left)
     yield from _instances(plan, node.right)
   elif isinstance(node, ast.Name):
+    _check_readers(plan, node)
     definition = plan.module.definition(node)
     if not isinstance(definition, (ast.List, ast.Tuple, ast.IfExp, ast.BinOp)):
       raise Unsupported("EM304", node, name=node.id)
@@ -76,7 +77,26 @@ def _appended(plan: Plan, node: ast.Name) -> Iterator[ast.AST]:
     yield call.args[0]
 
 
+def _check_readers(plan: Plan, node: ast.Name) -> None:
+  """A hook, or list of hooks, that another estimator uses too cannot become a callback."""
+  for load in facts.loads(plan.module, node):
+    for ancestor in plan.module.ancestors(load):
+      if isinstance(ancestor, ast.stmt):
+        break
+      if not isinstance(ancestor, ast.Call) or ancestor in plan.unit_calls:
+        continue
+      function = ancestor.func
+      name = function.attr if isinstance(function, ast.Attribute) else ""
+      if name in ("train", "evaluate", "predict") or name.endswith("Spec"):
+        raise Unsupported("EM304", load, name=load.id)
+    parent = plan.module.parents.get(load)
+    if isinstance(parent, ast.Attribute) and (parent.attr in METHODS or parent.attr in _TAKEN):
+      raise Unsupported("EM302", parent, hook=load.id, what=f"{parent.attr} is used outside")
+
+
 def _convert_instance(plan: Plan, tf: str, node: ast.AST) -> None:
+  if isinstance(node, ast.Name):
+    _check_readers(plan, node)
   call = plan.module.definition(node)
   if not isinstance(call, ast.Call):
     raise Unsupported("EM304", node, name=plan.module.source(node))
@@ -109,12 +129,8 @@ def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
     raise Unsupported("EM303", node, name=base_symbol.path)
   plan.classes.append(node)
   for base in node.bases:
-    symbol = plan.module.resolve(base)
-    definition = plan.module.definition(base)
-    if symbol is not None and symbol.path == "tf.train.SessionRunHook":
-      plan.expressions[base] = f"{tf}.keras.callbacks.Callback"
-    elif isinstance(definition, ast.ClassDef) and facts.hook_base(plan.module, definition):
-      convert_class(plan, tf, definition)
+    _convert_base(plan, tf, node, base)
+  _check_body(plan, node)
   methods = [m for m in node.body if isinstance(m, ast.FunctionDef)]
   names = {m.name for m in methods}
   if {"begin", "after_create_session"} <= names:
@@ -126,6 +142,46 @@ def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
       raise Unsupported("EM302", method, hook=node.name, what=f"defines {method.name}")
     _convert_attributes(plan, node, method)
   _refuse_graph_names(plan, node)
+
+
+def _convert_base(plan: Plan, tf: str, node: ast.ClassDef, base: ast.expr) -> None:
+  symbol = plan.module.resolve(base)
+  definition = plan.module.definition(base)
+  if symbol is not None and symbol.path == "tf.train.SessionRunHook":
+    plan.expressions[base] = f"{tf}.keras.callbacks.Callback"
+  elif isinstance(definition, ast.ClassDef) and facts.hook_base(plan.module, definition):
+    convert_class(plan, tf, definition)
+    if definition in plan.twins:
+      plan.expressions[base] = plan.twins[definition]
+  elif not isinstance(definition, ast.ClassDef) or definition.bases:
+    what = f"derives from {plan.module.source(base)}"
+    raise Unsupported("EM302", base, hook=node.name, what=what)
+  else:
+    names = plan.module.scopes[definition].bindings
+    for name in (*METHODS, *_TAKEN):
+      if name in names:
+        what = f"gets {name} from {definition.name}"
+        raise Unsupported("EM302", base, hook=node.name, what=what)
+
+
+def _check_body(plan: Plan, node: ast.ClassDef) -> None:
+  """Hook methods must be plain methods of the class, and only the session may call them."""
+  own = plan.module.scopes[node].bindings
+  for name in _TAKEN:
+    if name in own:
+      raise Unsupported("EM302", node, hook=node.name, what=f"has an attribute {name}")
+  for name in METHODS:
+    for binding in own.get(name, []):
+      method = binding.node
+      plain = isinstance(method, ast.FunctionDef) and not method.decorator_list
+      if not plain or method not in node.body or len(own[name]) > 1:
+        raise Unsupported("EM302", method, hook=node.name, what=f"defines {name} in another way")
+  for inner in ast.walk(node):
+    if isinstance(inner, ast.Attribute) and inner.attr in METHODS:
+      what = f"uses {plan.module.source(inner)}"
+      raise Unsupported("EM302", inner, hook=node.name, what=what)
+    if isinstance(inner, ast.Name) and inner.id == node.name and node in plan.twins:
+      plan.expressions[inner] = plan.twins[node]
 
 
 def _refuse_graph_names(plan: Plan, node: ast.ClassDef) -> None:
@@ -144,21 +200,24 @@ def _convert_method(plan: Plan, node: ast.ClassDef, method: ast.FunctionDef) -> 
   if not names or arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
     raise Unsupported("EM302", method, hook=node.name, what=f"{method.name} has unusual parameters")
   new_name, parameters = METHODS[method.name]
+  read = {n.id for n in ast.walk(method) if isinstance(n, ast.Name)}
+  if "logs" in read:
+    raise Unsupported("EM302", method, hook=node.name, what="reads a variable called logs")
+  if "batch" in read:
+    # Keras gives it by position.
+    parameters = parameters.replace("batch,", "_batch,")
+  if method.name == "before_run":
+    plan.report("EM306", method, name=node.name)
   plan.functions[method] = (new_name, f"{names[0]}, {parameters}")
   for inner in ast.walk(method):
     if isinstance(inner, ast.Name) and inner.id in names[1:]:
       _convert_parameter(plan, node, method, inner, names[0])
-    elif isinstance(inner, ast.Return) and inner.value is not None:
-      if not (isinstance(inner.value, ast.Constant) and inner.value.value is None):
-        raise Unsupported("EM302", inner, hook=node.name, what="fetches tensors")
-    elif isinstance(inner, ast.Attribute) and inner.attr in METHODS and _is_super(inner.value):
-      raise Unsupported(
-        "EM302", inner, hook=node.name, what=f"calls {inner.attr} of its base class"
-      )
+    elif isinstance(inner, ast.Return) and not _is_none(inner.value):
+      raise Unsupported("EM302", inner, hook=node.name, what="fetches tensors")
 
 
-def _is_super(node: ast.AST) -> bool:
-  return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+def _is_none(node: Optional[ast.expr]) -> bool:
+  return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
 def _convert_parameter(plan, node, method, name: ast.Name, self_name: str) -> None:

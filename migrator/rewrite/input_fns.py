@@ -12,13 +12,29 @@ from typing import Optional
 
 from migrator.analysis import facts
 from migrator.analysis.module import UNKNOWN, Module
-from migrator.rewrite import emit
+from migrator.rewrite import emit, moves
 from migrator.rewrite.plan import Plan, Unsupported
 
 _QUEUE_INPUTS = {
   "tf.estimator.inputs.numpy_input_fn": "numpy_input_fn",
   "tf.estimator.inputs.pandas_input_fn": "pandas_input_fn",
 }
+_MAKES_DATASET = (
+  "tf.data.Dataset.",
+  "tf.data.FixedLengthRecordDataset",
+  "tf.data.TFRecordDataset",
+  "tf.data.TextLineDataset",
+  "tf.data.experimental.CsvDataset",
+  "tf.data.experimental.SqlDataset",
+  "tf.data.experimental.make_",
+)
+# Methods of a Dataset that give a Dataset.
+_KEEPS_DATASET = frozenset(
+  """apply batch bucket_by_sequence_length cache concatenate enumerate filter flat_map
+  group_by_window ignore_errors interleave map padded_batch prefetch ragged_batch rebatch
+  rejection_resample repeat scan shard shuffle skip snapshot sparse_batch take take_while
+  unbatch unique window with_options zip""".split()
+)
 # Parameters that the Estimator fills by itself.
 _FILLED = frozenset(("mode", "params", "config", "input_context"))
 
@@ -31,11 +47,7 @@ def dataset(plan: Plan, tf: str, node: ast.expr) -> str:
   """
   module = plan.module
   if isinstance(node, ast.Lambda):
-    if _parameters(node.args):
-      raise Unsupported("EM205", node, what="a lambda with parameters")
-    if not is_dataset(module, node.body):
-      raise Unsupported("EM205", node, what="a lambda that may not return a Dataset")
-    return plan.source(node.body)
+    return _lambda(plan, node)
   if isinstance(node, ast.Name):
     definition = module.definition(node)
     if isinstance(definition, ast.FunctionDef):
@@ -44,16 +56,16 @@ def dataset(plan: Plan, tf: str, node: ast.expr) -> str:
     if isinstance(definition, ast.Call) and _queue_input(module, definition):
       _define(plan, tf, definition)
       return f"{plan.source(node)}()"
-    if isinstance(definition, (ast.Lambda, ast.Call)):
-      dataset_text = dataset(plan, tf, definition)
-      if isinstance(definition, ast.Lambda):
-        return f"{plan.source(node)}()"
-      return dataset_text if _queue_input(module, definition) else f"{plan.source(node)}()"
+    if isinstance(definition, ast.Lambda):
+      _lambda(plan, definition)
+      return f"{plan.source(node)}()"
+    if isinstance(definition, ast.Call) and _is_partial(module, definition):
+      _partial(plan, definition)
+      return f"{plan.source(node)}()"
   if isinstance(node, ast.Call):
     if _queue_input(module, node):
       return _inline(plan, tf, node)
-    symbol = module.resolve(node.func)
-    if symbol is not None and symbol.path == "functools.partial" and node.args:
+    if _is_partial(module, node):
       return _partial(plan, node)
   raise Unsupported("EM205", node, what=f"`{module.source(node)}`")
 
@@ -84,6 +96,22 @@ def _parameters(arguments: ast.arguments) -> list[str]:
   return [a.arg for a in required + keyword_only]
 
 
+def _lambda(plan: Plan, node: ast.Lambda) -> str:
+  names = [a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
+  if _parameters(node.args) or any(name in _FILLED for name in names):
+    raise Unsupported("EM205", node, what="a lambda with parameters")
+  if not is_dataset(plan.module, node.body):
+    raise Unsupported("EM205", node, what="a lambda that may not return a Dataset")
+  if names or node.args.vararg or node.args.kwarg:
+    return f"({plan.source(node)})()"
+  return plan.atom(node.body)
+
+
+def _is_partial(module: Module, call: ast.Call) -> bool:
+  symbol = module.resolve(call.func)
+  return symbol is not None and symbol.path == "functools.partial" and bool(call.args)
+
+
 def _check_function(module: Module, node: ast.AST, function: ast.FunctionDef) -> None:
   arguments = function.args
   names = [a.arg for a in arguments.posonlyargs + arguments.args + arguments.kwonlyargs]
@@ -92,6 +120,8 @@ def _check_function(module: Module, node: ast.AST, function: ast.FunctionDef) ->
       raise Unsupported("EM205", node, what=f"{function.name}() takes `{name}`")
   if _parameters(arguments):
     raise Unsupported("EM205", node, what=f"{function.name}() needs arguments")
+  if arguments.vararg or arguments.kwarg:
+    raise Unsupported("EM205", node, what=f"{function.name}() takes any arguments")
   _check_returns(module, node, function)
 
 
@@ -105,6 +135,11 @@ def _partial(plan: Plan, node: ast.Call) -> str:
   if not isinstance(function, ast.FunctionDef):
     raise Unsupported("EM205", node, what=f"`{plan.module.source(node)}`")
   _check_returns(plan.module, node, function)
+  names = [a.arg for a in function.args.posonlyargs + function.args.args]
+  open_names = {*names[len(node.args) - 1 :], *(a.arg for a in function.args.kwonlyargs)}
+  filled = sorted(open_names.intersection(_FILLED) - {k.arg for k in node.keywords})
+  if filled:
+    raise Unsupported("EM205", node, what=f"{function.name}() takes `{filled[0]}`")
   arguments = [plan.source(a) for a in node.args[1:]]
   for keyword in node.keywords:
     prefix = f"{keyword.arg}=" if keyword.arg else "**"
@@ -117,6 +152,8 @@ def _partial(plan: Plan, node: ast.Call) -> str:
 
 def function_returns_dataset(module: Module, function: ast.AST, depth: int = 0) -> bool:
   """Whether every `return` of a function gives a tf.data Dataset, as far as the file shows."""
+  if getattr(function, "decorator_list", None):
+    return False
   returns = [
     n
     for n in ast.walk(function)
@@ -147,15 +184,13 @@ def is_dataset(module: Module, node: ast.AST, depth: int = 0) -> bool:
     )
   if isinstance(node, ast.Call):
     symbol = module.resolve(node.func)
-    if symbol is not None and symbol.path.startswith("tf.data."):
-      return "make_" not in symbol.path
+    if symbol is not None and symbol.path.startswith("tf."):
+      return symbol.path.startswith(_MAKES_DATASET)
     definition = module.definition(node.func) if isinstance(node.func, ast.Name) else None
     if isinstance(definition, ast.FunctionDef):
       return function_returns_dataset(module, definition, depth + 1)
     if isinstance(node.func, ast.Attribute):
-      if node.func.attr.startswith(("make_", "get_next", "as_numpy")):
-        return False
-      return is_dataset(module, node.func.value, depth + 1)
+      return node.func.attr in _KEEPS_DATASET and is_dataset(module, node.func.value, depth + 1)
   return False
 
 
@@ -164,9 +199,9 @@ def _refers_to(node: ast.AST, name: str) -> bool:
 
 
 def _chain_root(node: ast.AST) -> Optional[ast.Name]:
-  """The variable at the root of `x.map(...).batch(...)`, without iterators in between."""
+  """The variable at the root of `x.map(...).batch(...)`, if all of that are Datasets."""
   while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-    if node.func.attr.startswith(("make_", "get_next", "as_numpy")):
+    if node.func.attr not in _KEEPS_DATASET:
       return None
     node = node.func.value
   return node if isinstance(node, ast.Name) else None
@@ -183,19 +218,24 @@ def _define(plan: Plan, tf: str, call: ast.Call) -> None:
   target = statement.targets[0] if isinstance(statement, ast.Assign) else None
   if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not call:
     raise Unsupported("EM205", call, what="an input function in a tuple assignment")
-  body = _pipeline(plan, tf, call)
-  plan.statement(call).replacement = emit.block(f"def {target.id}():", body, plan.style)
+  before, body = _pipeline(plan, tf, call, target.id)
+  edit = plan.statement(call)
+  edit.replacement = before + emit.block(f"def {target.id}():", body, plan.style)
 
 
 def _inline(plan: Plan, tf: str, call: ast.Call) -> str:
   """A pipeline for `input_fn=numpy_input_fn(...)`: a function of its own before the statement."""
+  module, scope = plan.module, plan.module.scope_of[call]
+  if scope is not module.scope_of[module.statement(call)]:
+    raise Unsupported("EM205", call, what="made anew in a lambda or comprehension")
   name = plan.fresh("input_fn", "numpy_input_fn")
-  body = _pipeline(plan, tf, call)
-  plan.statement(call).before += emit.block(f"def {name}():", body, plan.style)
+  before, body = _pipeline(plan, tf, call, name)
+  plan.statement(call).before += before + emit.block(f"def {name}():", body, plan.style)
   return f"{name}()"
 
 
-def _pipeline(plan: Plan, tf: str, call: ast.Call) -> list[str]:
+def _pipeline(plan: Plan, tf: str, call: ast.Call, name: str) -> tuple[list[str], list[str]]:
+  """Statements before the function that makes the Dataset, and its body."""
   kind = _queue_input(plan.module, call)
   parameters = facts.NUMPY_INPUT_FN_PARAMETERS
   if kind == "pandas_input_fn":
@@ -209,11 +249,13 @@ def _pipeline(plan: Plan, tf: str, call: ast.Call) -> list[str]:
   known = plan.module.constant(shuffle.value) if shuffle is not None else None
   if known is None:
     raise Unsupported("EM205", call, what=f"{kind} without shuffle=, which TF refuses")
-  for name in ("x", "y"):
-    if name in bound:
-      _check_unchanged(plan, bound[name].value)
+  for parameter in ("batch_size", "num_epochs", "shuffle", "queue_capacity"):
+    if parameter in bound:
+      reason = moves.repeat_obstacle(plan.module, bound[parameter].value)
+      if reason is not None:
+        raise Unsupported("EM205", bound[parameter].node, what=reason)
   style = plan.style.nested()
-  slices = _slices(plan, kind, bound)
+  before, slices = _slices(plan, kind, bound, name)
   head = f"dataset = {tf}.data.Dataset.from_tensor_slices("
   lines = emit.bracketed(head, [slices], ")", style)
   repeat, batch = _repeat_and_batch(plan, bound)
@@ -224,24 +266,40 @@ def _pipeline(plan: Plan, tf: str, call: ast.Call) -> list[str]:
     condition = plan.source(shuffle.value)  # type: ignore[union-attr]
     lines += [f"dataset = dataset{repeat}"] if repeat else []
     shuffled = emit.block(f"if {condition}:", [f"dataset = dataset.shuffle({capacity})"], style)
-    return [*lines, *shuffled, f"return dataset{batch}"]
+    return before, [*lines, *shuffled, f"return dataset{batch}"]
   chain = repeat + (f".shuffle({capacity})" if known else "")
-  return [*lines, f"return dataset{chain}{batch}"]
+  return before, [*lines, f"return dataset{chain}{batch}"]
 
 
-def _slices(plan: Plan, kind: Optional[str], bound: dict[str, facts.Argument]) -> str:
+def _slices(
+  plan: Plan, kind: Optional[str], bound: dict[str, facts.Argument], name: str
+) -> tuple[list[str], str]:
+  """The argument of `from_tensor_slices`, and an assignment that fixes it where it must be.
+
+  The old function kept what `x` and `y` were when it was made. An expression that may give
+  something else when the new function is called is evaluated once, before the function.
+  """
   features, labels = bound["x"].value, bound.get("y")
-  text = plan.source(features)
+  parts = [features, *([labels.value] if labels is not None else [])]
+  before: list[str] = []
+  texts = [plan.atom(part) for part in parts]
+  if any(_must_be_kept(plan, part) for part in parts):
+    kept = [plan.fresh(f"{name}_{n}") for n in ("features", "labels")[: len(parts)]]
+    before = [f"{variable} = {text}" for variable, text in zip(kept, texts)]
+    texts = kept
   if kind == "pandas_input_fn":
-    text = f"{{name: {text}[name].values for name in {text}}}"
-  elif not isinstance(features, ast.Dict):
-    text = f"dict({text})"
+    texts[0] = f"{{name: {texts[0]}[name].values for name in {texts[0]}}}"
+  elif before or not isinstance(features, ast.Dict):
+    texts[0] = f"dict({texts[0]})"
   if labels is None or plan.module.constant(labels.value) is None:
-    return text
-  label_text = plan.source(labels.value)
-  if kind == "pandas_input_fn":
-    label_text += ".values" if isinstance(labels.value, ast.Name) else ""
-  return f"({text}, {label_text})"
+    return before[:1], texts[0]
+  if kind == "pandas_input_fn" and (before or isinstance(labels.value, (ast.Name, ast.Subscript))):
+    texts[1] += ".values"
+  return before, f"({texts[0]}, {texts[1]})"
+
+
+def _must_be_kept(plan: Plan, node: ast.expr) -> bool:
+  return not moves.is_plain(node) or moves.repeat_obstacle(plan.module, node) is not None
 
 
 def _repeat_and_batch(plan: Plan, bound: dict[str, facts.Argument]) -> tuple[str, str]:
@@ -249,18 +307,9 @@ def _repeat_and_batch(plan: Plan, bound: dict[str, facts.Argument]) -> tuple[str
   if "num_epochs" not in bound:
     return "", f".batch({size})"
   epochs = plan.module.constant(bound["num_epochs"].value)
-  text = plan.source(bound["num_epochs"].value)
+  text = plan.atom(bound["num_epochs"].value)
   if epochs is None:
     return ".repeat()", f".batch({size}, drop_remainder=True)"
   if epochs is UNKNOWN:
     return f".repeat({text})", f".batch({size}, drop_remainder={text} is None)"
   return ("" if epochs == 1 else f".repeat({text})"), f".batch({size})"
-
-
-def _check_unchanged(plan: Plan, node: ast.AST) -> None:
-  """The old function kept the arrays of its creation; the new one reads the variables later."""
-  for name in ast.walk(node):
-    if isinstance(name, ast.Name):
-      _, bindings = plan.module.scope_of[name].lookup(name.id)
-      if len(bindings) > 1:
-        raise Unsupported("EM205", name, what=f"`{name.id}` is assigned more than once")

@@ -9,11 +9,16 @@ import ast
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, hooks, optimizers, run_config
+from migrator.rewrite import canned, emit, hooks, moves, optimizers, run_config
 from migrator.rewrite.plan import Plan, Unsupported
 from migrator.rewrite.target import Target
 
 _VARIABLES = ("optimizer", "loss_fn", "checkpoint", "step", "manager", "summaries")
+# Names in the generated functions.
+_PARAMETERS = frozenset(
+  """callbacks dataset features iterator labels loss max_steps name predict_keys steps tape
+  variables yield_single_examples""".split()
+)
 _FUNCTIONS = ("train_step", "train", "evaluate", "predict")
 
 
@@ -36,6 +41,9 @@ class LoopTarget(Target):
     return function in methods or (function == "train_step" and "train" in methods)
 
   def check(self, networks: list[canned.Network]) -> None:
+    if self.unit.name in _PARAMETERS:
+      what = f"`{self.unit.name}` is also a name in the new functions"
+      raise Unsupported("EM220", self.unit.node, what=what)
     if len({n.key() for n in networks}) > 1 or len({n.directory for n in networks}) > 1:
       node = self.unit.constructions[1].call
       raise Unsupported("EM218", node, what="--target loop needs equal constructions")
@@ -45,6 +53,13 @@ class LoopTarget(Target):
     if len(blocks) > 1:
       node = self.unit.constructions[1].call
       raise Unsupported("EM218", node, what="--target loop needs one place of construction")
+    for construction in self.unit.constructions[1:]:
+      reason = moves.repeat_obstacle(self.plan.module, construction.call)
+      if networks[0].directory is None:
+        reason = "each construction has a temporary directory of its own"
+      if reason is not None:
+        what = f"--target loop makes the model once: {reason}"
+        raise Unsupported("EM218", construction.call, what=what)
     if run_config.cadence(self.plan, networks[0].policy)[0] == "none":
       node = self.unit.constructions[0].call
       raise Unsupported("EM218", node, what="--target loop has nothing to save here")
@@ -77,14 +92,30 @@ class LoopTarget(Target):
 
   def _directory(self, network: canned.Network) -> list[str]:
     directory = network.directory
-    if directory is not None and directory.isidentifier():
+    if directory is None:
+      self.plan.needs("import tempfile")
+      self.path = self.plan.fresh("model_dir", f"{self.unit.name}_model_dir")
+      return [f"{self.path} = tempfile.mkdtemp()"]
+    assert network.directory_node is not None
+    given = self._is_given(network.directory_node)
+    if directory.isidentifier() and directory not in _PARAMETERS and given:
       self.path = directory
       return []
     self.path = self.plan.fresh("model_dir", f"{self.unit.name}_model_dir")
-    if directory is None:
+    if not given:
+      # The Estimator took a temporary directory for None.
       self.plan.needs("import tempfile")
-      return [f"{self.path} = tempfile.mkdtemp()"]
-    return [f"{self.path} = {directory}"]
+      return [f"{self.path} = {self.plan.atom(network.directory_node)} or tempfile.mkdtemp()"]
+    return [f"{self.path} = {self.plan.atom(network.directory_node)}"]
+
+  def _is_given(self, node: ast.expr) -> bool:
+    """Whether a model directory cannot be None, as far as the file shows."""
+    definition = self.plan.module.definition(node)
+    if isinstance(definition, ast.BoolOp) and isinstance(definition.op, ast.Or):
+      definition = definition.values[-1]
+    if isinstance(definition, ast.Constant):
+      return isinstance(definition.value, str)
+    return isinstance(definition, (ast.Call, ast.BinOp, ast.JoinedStr))
 
   def _manager(self, network: canned.Network, style: emit.Style) -> list[str]:
     plan, n, policy = self.plan, self.names, network.policy
@@ -260,6 +291,12 @@ class LoopTarget(Target):
     items = self.method_items(call, ("steps", "max_steps"))
     limits = dict(zip(("steps", "max_steps"), self.limits(call)))
     items = [i for i in items if limits.get(i.partition("=")[0], i) is not None]
+    for limit in ("steps", "max_steps"):
+      argument = call.arguments.get(limit)
+      value = self.plan.module.constant(argument.value) if argument is not None else None
+      if isinstance(value, float) or (isinstance(value, int) and value <= 0):
+        what = f"train({limit}={value}), no positive whole number"
+        raise Unsupported("EM209", call.call, name=what)
     if len(from_hooks) == 1 and from_hooks[0].startswith("*") and from_hooks[0][1:].isidentifier():
       items.append(f"callbacks={from_hooks[0][1:]}")
     elif from_hooks:

@@ -13,7 +13,7 @@ from typing import Optional
 
 from migrator.analysis import facts, symbols
 from migrator.analysis.module import UNKNOWN
-from migrator.rewrite import emit
+from migrator.rewrite import emit, moves
 from migrator.rewrite.plan import Plan, Unsupported
 
 _STRING_RATE_V1 = "0.05"  # what a v1 canned estimator uses for an optimizer given by name
@@ -94,16 +94,25 @@ _V2 = {
 
 @dataclasses.dataclass
 class Optimizer:
-  """An expression, a comment that says what is not obvious in it, and the user's comments."""
+  """An expression, a comment that says what is not obvious in it, and the user's comments.
+
+  `name` is the read of the variable that held the TF1 optimizer, if there was one.
+  """
 
   text: str
   note: str = ""
   leading: tuple[str, ...] = ()
   trailing: str = ""
+  name: Optional[ast.Name] = None
 
 
 def convert(
-  plan: Plan, tf: str, argument: Optional[facts.Argument], flavour: str, exact: bool
+  plan: Plan,
+  tf: str,
+  argument: Optional[facts.Argument],
+  flavour: str,
+  exact: bool,
+  place: ast.AST,
 ) -> Optimizer:
   """The Keras optimizer for an estimator's `optimizer=`.
 
@@ -113,6 +122,7 @@ def convert(
     argument: the constructor's argument; None: the estimator's default.
     flavour: "v1" or "v2" of the estimator.
     exact: whether to use the runtime's optimizer even where the stock one's rule is TF1's.
+    place: the constructor's call, where the optimizer will be made.
 
   Raises:
     Unsupported: EM211, an optimizer or an argument that is not carried over.
@@ -126,8 +136,13 @@ def convert(
     result = _by_name(plan, tf, name, node, flavour, exact)
   else:
     assert isinstance(definition, ast.Call)
+    for value in (*definition.args, *(k.value for k in definition.keywords)):
+      reason = moves.obstacle(plan.module, value, place)
+      if reason is not None:
+        raise Unsupported("EM211", value, optimizer=f"`{plan.module.source(value)}` ({reason})")
     result = _by_call(plan, tf, definition, flavour, exact)
   if argument is not None:
+    result.name = argument.value if isinstance(argument.value, ast.Name) else None
     result.leading = tuple(plan.comments.leading(argument.node))
     result.trailing = plan.comments.trailing(argument.node)
   return result

@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import functools
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -67,6 +68,8 @@ class Plan:
     self.classes: list[ast.ClassDef] = []
     self.twins: dict[ast.ClassDef, str] = {}
     self.hook_names: list[ast.expr] = []
+    self.moved_comments: set[str] = set()
+    self.unit_calls: set[ast.Call] = set()
     self.imports: set[str] = set()
     self.tf_import = ""
     self._runtime = ""
@@ -126,7 +129,23 @@ class Plan:
       begin, end = (place - start for place in self._extent(edited))
       encoded = encoded[:begin] + self.expressions[edited].encode("utf-8") + encoded[end:]
     column = self.module.statement(node).col_offset
-    return emit.dedent(encoded.decode("utf-8"), column)
+    found = encoded.decode("utf-8")
+    if "\n" in found and re.search(r"\"\"\"|'''|\\\n", found):
+      raise Unsupported("EM220", node, what="a string or line that is continued")
+    return emit.dedent(found, column)
+
+  def atom(self, node: ast.AST) -> str:
+    """`source`, in parentheses where an operator or attribute beside it would bind tighter."""
+    text = self.source(node)
+    simple = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict, ast.Set)
+    if isinstance(node, simple) or (isinstance(node, ast.Constant) and "\n" not in text):
+      return text
+    return f"({text})"
+
+  def keep_comments(self, node: ast.AST) -> None:
+    """Moves the comments inside an expression above its statement."""
+    edit = self.statement(node)
+    edit.comments += [c for c in self.comments.inside(node) if c not in edit.comments]
 
   def _extent(self, node: ast.AST) -> tuple[int, int]:
     """UTF-8 byte offsets of the begin and the end of a node."""

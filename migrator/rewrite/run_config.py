@@ -11,7 +11,7 @@ from typing import Optional
 
 from migrator.analysis import facts
 from migrator.analysis.module import UNKNOWN
-from migrator.rewrite import emit
+from migrator.rewrite import emit, moves
 from migrator.rewrite.plan import Plan, Unsupported
 
 # What becomes of each keyword of RunConfig in TF 1.15 and 2.15.
@@ -70,8 +70,8 @@ def is_run_config(symbol) -> bool:
   return symbol is not None and symbol.path == "tf.estimator.RunConfig"
 
 
-def read_policy(plan: Plan, config: Optional[facts.Argument]) -> Policy:
-  """Reads the `config=` argument of a constructor.
+def read_policy(plan: Plan, config: Optional[facts.Argument], place: ast.AST) -> Policy:
+  """Reads the `config=` argument of the constructor that stands at `place`.
 
   Raises:
     Unsupported: the RunConfig is not in this file, or has what cannot be carried over.
@@ -89,6 +89,9 @@ def read_policy(plan: Plan, config: Optional[facts.Argument]) -> Policy:
       policy.statement = module.statement(call)
       policy.comments = tuple(plan.comments.leading(policy.statement))
     for argument in bound.values():
+      reason = moves.obstacle(module, argument.value, place)
+      if reason is not None:
+        raise Unsupported("EM109", argument.node, what=f"{argument.name}: {reason}")
       _take(plan, policy, argument)
   _check_cadence(plan, policy)
   return policy

@@ -54,6 +54,7 @@ class Target(abc.ABC):
     self.check(networks)
     for call in self.unit.calls:
       self._check_call(call)
+      self.plan.keep_comments(call.call)
       getattr(self, call.method)(call)
     for attribute in self.unit.model_dir_reads:
       self.plan.expressions[attribute] = self.model_dir()
@@ -61,6 +62,7 @@ class Target(abc.ABC):
 
   def _construction(self, construction, network, factories, first: bool) -> None:
     plan = self.plan
+    self._note_moved_comments(construction, network)
     edit = plan.statement(construction.call)
     style = plan.style_at(construction.call)
     statement = plan.module.statement(construction.call)
@@ -76,6 +78,13 @@ class Target(abc.ABC):
         return
     edit.leading_first = first
     edit.replacement = self.construct(network, factories[key], style, first)
+
+  def _note_moved_comments(self, construction, network: canned.Network) -> None:
+    """Comments that the new code shows need no place above the statement."""
+    shown = [line.strip() for line in network.body if line.lstrip().startswith("#")]
+    for item in network.policy.arguments.values():
+      shown += [*item.leading, item.trailing]
+    self.plan.moved_comments.update(c for c in [*shown, *network.policy.comments] if c)
 
   def _check_call(self, call: units.MethodCall) -> None:
     plan, arguments = self.plan, call.arguments
@@ -95,6 +104,11 @@ class Target(abc.ABC):
     if not isinstance(statement, ast.Expr):
       raise Unsupported("EM209", call.call, name="the return value of train()")
     return statement
+
+  def is_count(self, node: ast.AST) -> bool:
+    """Whether an expression is known to be a positive number of steps."""
+    value = self.plan.module.constant(node)
+    return isinstance(value, int) and value > 0
 
   def limits(self, call: units.MethodCall) -> tuple[Optional[str], Optional[str]]:
     """Source of `steps=` and `max_steps=`; None where absent or None."""

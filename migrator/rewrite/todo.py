@@ -14,7 +14,13 @@ from migrator.lint.finding import Finding
 from migrator.rewrite.apply import apply
 from migrator.rewrite.plan import Plan
 
-_REMOVED = ("tf.estimator", "tf.keras.estimator", "tf.contrib", "tensorflow.python.estimator")
+_REMOVED = (
+  "tf.estimator",
+  "tf.keras.estimator",
+  "tf.contrib",
+  "tf.examples",
+  "tensorflow.python.estimator",
+)
 _GONE = frozenset(("tf.keras.callbacks.experimental.BackupAndRestore",))
 _MARK = re.compile(r"#\s*TODO\((EM\d{3})\)")
 

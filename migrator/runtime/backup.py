@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import tempfile
 from collections.abc import Iterator
 from typing import Any, Optional
 
@@ -34,7 +36,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
   def __init__(
     self,
     model: Any,
-    model_dir: str,
+    model_dir: Optional[str],
     *,
     variable_scope: str = "",
     flavour: Optional[str] = None,
@@ -49,7 +51,8 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
 
     Args:
       model: a built and compiled Keras model that gives logits.
-      model_dir: the Estimator's model directory; may be absent or empty.
+      model_dir: the Estimator's model directory; may be absent or empty. None makes a temporary
+        one, with a warning, as the Estimator did.
       variable_scope: what the old variable names begin with, e.g. "dnn".
       flavour: "v1" or "v2", which Estimator it was; by default what the loss shows: a sum is v1.
       save_checkpoints_steps: as in RunConfig.
@@ -70,6 +73,9 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     if getattr(model, "optimizer", None) is None:
       raise ValueError(f"The model {model.name} must be compiled before BackupAndRestore is made.")
     self._of = model
+    if not model_dir:
+      model_dir = tempfile.mkdtemp()
+      tf.get_logger().warning("Using temporary folder as model directory: %s", model_dir)
     self._model_dir = os.fspath(model_dir)
     self._checkpoint = named.named_checkpoint(
       model, model.optimizer, scope=variable_scope, flavour=flavour
@@ -158,7 +164,9 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       return self.restore()
     return path
 
-  def remaining_steps(self, max_steps: Optional[int] = None, steps: Optional[int] = None) -> int:
+  def remaining_steps(
+    self, max_steps: Optional[Number] = None, steps: Optional[Number] = None
+  ) -> int:
     """Returns how many steps are left to train, for `dataset.take`.
 
     Args:
@@ -174,13 +182,14 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     policy.check_steps(steps, max_steps)
     self._restore_if_changed()
     if steps is not None:
-      return steps
+      return math.ceil(steps)
     if max_steps is None:
       return -1
     if self.global_step >= max_steps:
       tf.get_logger().info("Skipping training since max_steps has already saved.")
       return 0
-    return max_steps - self.global_step
+    # The Estimator compared numbers: it took 1e3, and went on to the first step not below it.
+    return math.ceil(max_steps - self.global_step)
 
   def on_train_begin(self, logs: Optional[dict] = None) -> None:
     """Restores the newest checkpoint if need be, and saves the first one of the session."""

@@ -77,7 +77,7 @@ def check_positive(name: str, value: Optional[Number]) -> None:
     raise ValueError(f"{name} should be > 0")
 
 
-def check_steps(steps: Optional[int], max_steps: Optional[int]) -> None:
+def check_steps(steps: Optional[Number], max_steps: Optional[Number]) -> None:
   """Checks the arguments of `train`.
 
   Raises:

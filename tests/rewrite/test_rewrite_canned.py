@@ -29,7 +29,7 @@ def test_names_of_the_new_function_do_not_hide_the_users():
   text = transformed(program("units, columns, 'm', n_classes=3", HEAD + "units = load()\n"))
   assert "for i, layer_units in enumerate(units):" in text
   source = program("[net], columns, 'm', n_classes=3", HEAD + "net = 3\n")
-  assert "`net`" in left_whole(source, "EM218")
+  assert "`net`" in left_whole(source, "EM220")
 
 
 def test_dropout_follows_each_hidden_layer():

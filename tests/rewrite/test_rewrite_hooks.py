@@ -173,3 +173,54 @@ def test_hook_that_another_unit_needs_gets_a_twin():
 def test_hook_may_log_and_raise():
   hook = COUNTER.replace("self.n += 1", "tf1.logging.info('n %d', self.n); self.n += 1")
   assert "tf1.logging.info('n %d', self.n)" in transformed(program(hook))
+
+
+@pytest.mark.parametrize(
+  ("change", "what"),
+  [
+    ("    def helper(self): self.begin()\n", "self.begin"),
+    ("    params = {}\n", "params"),
+    ("    if DEBUG:\n        def end(self, session): pass\n", "end"),
+    ("    end = print\n", "end"),
+    ("    def end(self, session): print(logs)\n", "logs"),
+  ],
+)
+def test_hook_with_methods_in_other_ways_is_refused(change, what):
+  assert what in left_whole(program(COUNTER + change), "EM302")
+
+
+@pytest.mark.parametrize(
+  "mixin", ["from m import Mixin\n", "class Mixin:\n    def end(self, s): pass\n"]
+)
+def test_hook_with_a_mixin_that_may_have_hook_methods_is_refused(mixin):
+  hook = mixin + COUNTER.replace("(tf1", "(Mixin, tf1")
+  left_whole(program(hook), "EM302")
+
+
+def test_variable_called_batch_is_not_hidden():
+  hook = COUNTER.replace("self.n += 1", "self.n += batch")
+  text = transformed(program("batch = 32\n" + textwrap.dedent(hook)))
+  assert "def on_train_batch_end(self, _batch, logs=None):" in text
+
+
+def test_before_run_at_the_end_of_the_input_is_reported():
+  hook = COUNTER.replace(
+    "after_run(self, run_context, run_values)", "before_run(self, run_context)"
+  )
+  result = run(program(hook))
+  assert [f for f in result.findings if f.code == "EM306"]
+
+
+@pytest.mark.parametrize("hooks", ["[h]", "hooks"])
+def test_hook_object_that_another_estimator_uses_is_refused(hooks):
+  extra = "h = Counter()\nhooks = [h]\n"
+  other = f"g = tf1.estimator.Estimator(model_fn)\ng.train(input_fn, hooks={hooks}, max_steps=3)\n"
+  left_whole(program(COUNTER, hooks, extra) + other, "EM304")
+
+
+def test_twin_names_itself():
+  hook = COUNTER + "    def __init__(self):\n        super(Counter, self).__init__()\n\n"
+  other = "g = tf1.estimator.Estimator(f)\ng.train(input_fn, hooks=[Counter()], max_steps=3)\n"
+  text = run(program(hook) + other).text
+  assert "super(Counter, self).__init__()" in text
+  assert "super(CounterCallback, self).__init__()" in text

@@ -55,6 +55,46 @@ def test_numpy_input_fn_in_the_call_gets_a_function():
   assert "numpy_input_fn().take(steps)" in text
 
 
+@pytest.mark.parametrize(
+  ("arguments", "kept"),
+  [
+    ("{'x': load(a)}, b", ["f_features = {'x': load(a)}", "f_labels = b"]),
+    ("{'x': a}, next(b)", ["f_features = {'x': a}", "f_labels = next(b)"]),
+  ],
+)
+def test_arrays_that_calls_make_are_made_once_at_the_old_place(arguments, kept):
+  text = transformed(program("f", f"f = {NUMPY}({arguments}, shuffle=False)\n"))
+  for line in kept:
+    assert text.count(line) == 1
+    assert text.index(line) < text.index("def f():")
+  assert "from_tensor_slices((dict(f_features), f_labels))" in text
+
+
+def test_array_that_gets_another_value_later_is_kept():
+  text = transformed(program("f", f"a = 1\nf = {NUMPY}({{'x': a}}, b, shuffle=False)\na = 2\n"))
+  assert "f_features = {'x': a}" in text
+
+
+def test_operators_are_parenthesised():
+  number = transformed(program("f", f"f = {NUMPY}({{'x': a}}, b, 4, n or 10, shuffle=False)\n"))
+  assert "drop_remainder=(n or 10) is None" in number
+  extra = "one = tf.data.Dataset.range(3)\ntwo = tf.data.Dataset.range(4)\n"
+  text = transformed(program("lambda: one if big else two", extra))
+  assert "(one if big else two).map(runtime.only_inputs(e)).take(steps)" in text
+
+
+def test_lambda_with_a_default_is_called_where_it_stands():
+  extra = "def read(d):\n    return tf.data.Dataset.from_tensors(d)\n"
+  text = transformed(program("lambda d=p: read(d)", extra))
+  assert "(lambda d=p: read(d))().map(" in text
+
+
+def test_numpy_input_fn_in_a_comprehension_is_refused():
+  call = f"{NUMPY}({{'x': d}}, shuffle=False)"
+  body = f"scores = [e.evaluate({call}) for d in parts]\n"
+  left_whole(program("input_fn") + body, "EM205")
+
+
 def test_pandas_input_fn_yields_the_columns_of_the_frame():
   call = "tf1.estimator.inputs.pandas_input_fn(x=frame, y=target, shuffle=False)"
   text = transformed(program("f", f"f = {call}\n"))
@@ -116,7 +156,20 @@ def test_function_that_returns_a_dataset_is_called(input_fn, dataset):
     ("lambda: elsewhere.input()", "import elsewhere\n"),
     ("f", f"f = {NUMPY}({{'x': a}}, b)\n"),
     ("f", f"f = {NUMPY}(**options)\n"),
-    ("f", f"a = 1\na = 2\nf = {NUMPY}({{'x': a}}, b, shuffle=False)\n"),
+    ("f", f"n = 1\nn = 2\nf = {NUMPY}({{'x': a}}, b, n, shuffle=False)\n"),
+    ("lambda mode='train': input_fn()", ""),
+    (
+      "functools.partial(f, 3)",
+      "import functools\ndef f(n, mode=None):\n    return tf.data.Dataset.range(n)\n",
+    ),
+    ("f", "@wrapped\ndef f():\n    return tf.data.Dataset.range(3)\n"),
+    ("f", "def f():\n    return tf.data.Dataset.range(3).get_single_element()\n"),
+    (
+      "f",
+      "def f():\n    d = tf.data.Dataset.range(3)\n"
+      "    return tf.data.experimental.get_single_element(d)\n",
+    ),
+    ("f", "def f(**options):\n    return tf.data.Dataset.range(3)\n"),
     ("f", "def f():\n    pass\n"),
   ],
 )
