@@ -1,4 +1,4 @@
-"""Target `loop`: a training loop of its own with tf.train.CheckpointManager.
+"""Target `loop`: a training loop of its own with a checkpoint manager.
 
 https://www.tensorflow.org/guide/checkpoint
 """
@@ -122,39 +122,19 @@ class LoopTarget(Target):
     plan.needs("import functools")
     plan.needs("import os")
     runtime = plan.runtime()
-    kind, _ = run_config.cadence(plan, policy)
-    stock = kind == "steps" and "keep_checkpoint_every_n_hours" not in policy.arguments
+    # Not tf.train.CheckpointManager: it does not save the step that it has restored.
     items: list[Union[emit.Item, str]] = [n["checkpoint"]]
-    items.append(f'os.path.join({self.path}, "tf2")')
-    comments = list(policy.comments)
-    if stock:
-      every = policy.arguments["save_checkpoints_steps"]
-      keep = policy.arguments["keep_checkpoint_max"]
-      items.append(emit.Item(f"max_to_keep={self._keep(keep.text)}", *_comments(keep)))
-      items += ['checkpoint_name="model.ckpt"', f"step_counter={n['step']}"]
-      items.append(emit.Item(f"checkpoint_interval={every.text}", *_comments(every)))
-      head = f"{n['manager']} = {self.tf}.train.CheckpointManager("
-      if "keep_checkpoint_max" in policy.values:
-        plan.report("EM113", policy.values["keep_checkpoint_max"])
-    else:
-      items += [f"step_counter={n['step']}"]
-      items += policy.items(
-        "save_checkpoints_steps",
-        "save_checkpoints_secs",
-        "keep_checkpoint_max",
-        "keep_checkpoint_every_n_hours",
-      )
-      head = f"{n['manager']} = {runtime}.CheckpointManager("
+    items += [f'os.path.join({self.path}, "tf2")', f"step_counter={n['step']}"]
+    items += policy.items(
+      "save_checkpoints_steps",
+      "save_checkpoints_secs",
+      "keep_checkpoint_max",
+      "keep_checkpoint_every_n_hours",
+    )
     load = f"{runtime}.load_tf1_checkpoint, {n['checkpoint']}, {self.path}"
     items.append(f"init_fn=functools.partial({load})")
-    return comments + emit.bracketed(head, items, ")", style)
-
-  def _keep(self, text: str) -> str:
-    """RunConfig's 0 keeps everything; CheckpointManager wants None for that."""
-    try:
-      return str(ast.literal_eval(text) or None)
-    except (ValueError, SyntaxError):
-      return f"{text} or None"
+    head = f"{n['manager']} = {runtime}.CheckpointManager("
+    return [*policy.comments, *emit.bracketed(head, items, ")", style)]
 
   def _summaries(self, network: canned.Network, style: emit.Style) -> list[str]:
     if "train" not in self.names:
@@ -186,7 +166,7 @@ class LoopTarget(Target):
       [
         f"callbacks.on_train_batch_begin({step}.numpy())",
         f"loss = {n['train_step']}(features, labels)",
-        f"{manager}.save(checkpoint_number={step})  # when due",
+        f"{manager}.save()  # when due",
         f'callbacks.on_train_batch_end({step}.numpy() - 1, {{"loss": loss.numpy()}})',
         *emit.block(
           f"if {tf}.math.is_nan(loss):",
@@ -199,19 +179,15 @@ class LoopTarget(Target):
     )
     callbacks = f"[{n['summaries']}, *callbacks]"
     body = [
-      '"""Restores, then trains; saves at the start, when due and at the end."""',
+      '"""Restores the newest checkpoint, then trains."""',
       f"{manager}.restore_or_initialize()",
       *limit,
       f"callbacks = {tf}.keras.callbacks.CallbackList({callbacks}, model={model})",
       f"{model}.stop_training = False",
       "callbacks.on_train_begin()",
-      f"{manager}.save(checkpoint_number={step}, check_interval=False)",
+      f"{manager}.save()  # at the start",
       *steps,
-      *emit.block(
-        f'if not {manager}.latest_checkpoint.endswith(f"-{{{step}.numpy()}}"):',
-        [f"{manager}.save(checkpoint_number={step}, check_interval=False)"],
-        style.nested(),
-      ),
+      f"{manager}.save(check_interval=False)  # at the end",
       "callbacks.on_train_end()",
     ]
     head = f"def {n['train']}({', '.join(parameters)}):"
@@ -312,7 +288,3 @@ class LoopTarget(Target):
   def predict(self, call: units.MethodCall) -> None:
     items = self.method_items(call, ("predict_keys", "yield_single_examples"))
     self.plan.expressions[call.call] = f"{self.names['predict']}({', '.join(items)})"
-
-
-def _comments(item: emit.Item):
-  return item.leading, item.trailing

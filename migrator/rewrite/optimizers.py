@@ -133,7 +133,7 @@ def convert(
     raise Unsupported("EM211", node, optimizer=plan.module.source(node))
   if definition is None or isinstance(definition, ast.Constant):
     name = definition.value if isinstance(definition, ast.Constant) else "Adagrad"
-    result = _by_name(plan, tf, name, node, flavour, exact)
+    result = _by_name(plan, tf, name, node, flavour, exact, place)
   else:
     assert isinstance(definition, ast.Call)
     for value in (*definition.args, *(k.value for k in definition.keywords)):
@@ -148,12 +148,12 @@ def convert(
   return result
 
 
-def _by_name(plan, tf, name, node, flavour, exact) -> Optimizer:
+def _by_name(plan, tf, name, node, flavour, exact, place) -> Optimizer:
   if flavour == "v1" and name in _STRINGS_V1:
     rate = {"learning_rate": _STRING_RATE_V1}
-    return _write_v1(plan, tf, _V1[_STRINGS_V1[name]], rate, exact)
+    return _write_v1(plan, tf, _V1[_STRINGS_V1[name]], rate, exact, place)
   if flavour == "v2" and name in _V2:
-    return _write_v2(plan, tf, name, {}, exact)
+    return _write_v2(plan, tf, name, {}, exact, place)
   raise Unsupported("EM211", node, optimizer=repr(name))
 
 
@@ -172,7 +172,7 @@ def _by_call(plan: Plan, tf: str, call: ast.Call, flavour: str, exact: bool) -> 
       raise Unsupported("EM211", call, optimizer="a renamed optimizer (name=)")
     for ignored in ("use_locking", "name"):
       texts.pop(ignored, None)
-    return _write_v1(plan, tf, _V1[name], texts, exact)
+    return _write_v1(plan, tf, _V1[name], texts, exact, call)
   if flavour == "v2" and path.startswith("tf.keras.optimizers.") and name in _V2:
     bound = facts.bind_arguments(call, _V2[name][0])
     if bound is None:
@@ -183,7 +183,7 @@ def _by_call(plan: Plan, tf: str, call: ast.Call, flavour: str, exact: bool) -> 
     texts.pop("name", None)
     if set(texts) - set(_V2[name][0]):
       raise Unsupported("EM211", call, optimizer=plan.module.source(call))
-    return _write_v2(plan, tf, name, texts, exact)
+    return _write_v2(plan, tf, name, texts, exact, call)
   raise unsupported
 
 
@@ -202,10 +202,12 @@ def _argument_texts(plan: Plan, bound: dict[str, facts.Argument]) -> dict[str, s
   return texts
 
 
-def _write_v1(plan, tf, kind: Kind, texts: dict[str, str], exact: bool) -> Optimizer:
+def _write_v1(plan, tf, kind: Kind, texts: dict[str, str], exact: bool, place) -> Optimizer:
   if exact or kind.stock is None:
     return Optimizer(_call(f"{plan.runtime()}.optimizers.{kind.exact}", texts, {}, {}))
   name, renames, extra = kind.stock
+  if name == "Adam":
+    plan.report("EM221", place)
   added = {**kind.defaults, **extra}
   note = ""
   if "epsilon" in added and "epsilon" not in texts:
@@ -213,10 +215,12 @@ def _write_v1(plan, tf, kind: Kind, texts: dict[str, str], exact: bool) -> Optim
   return Optimizer(_call(f"{tf}.keras.optimizers.{name}", texts, renames, added), note)
 
 
-def _write_v2(plan, tf, name: str, texts: dict[str, str], exact: bool) -> Optimizer:
+def _write_v2(plan, tf, name: str, texts: dict[str, str], exact: bool, place) -> Optimizer:
   _, renames, defaults, exact_name = _V2[name]
   if exact:
     return Optimizer(_call(f"{plan.runtime()}.optimizers.{exact_name}", texts, renames, defaults))
+  if name == "Adam":
+    plan.report("EM221", place)
   return Optimizer(_call(f"{tf}.keras.optimizers.{name}", texts, {}, defaults))
 
 

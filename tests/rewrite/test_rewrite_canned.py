@@ -104,6 +104,13 @@ def test_v1_optimizer(argument, stock, exact):
   assert f"optimizer={exact}" in transformed(source, exact=True)
 
 
+def test_stock_adam_is_reported_and_exact_adam_is_not():
+  source = program(BASE + ", optimizer='Adam'")
+  assert "EM221" in codes(run(source))
+  assert "EM221" not in codes(run(source, exact=True))
+  assert "EM221" not in codes(run(program(BASE)))
+
+
 @pytest.mark.parametrize(
   ("argument", "stock"),
   [

@@ -102,15 +102,15 @@ def test_nothing_saved_stays_nothing_saved():
   assert "secs" not in text
 
 
-@pytest.mark.parametrize(
-  ("value", "written"), [("0", "None"), ("None", "None"), ("n", "n or None")]
-)
-def test_keeping_all_is_none_for_the_stock_manager(value, written):
+@pytest.mark.parametrize("value", ["0", "None", "n"])
+def test_keeping_all_is_left_to_the_runtime(value):
+  # Case 20: RunConfig's 0 and None keep everything, and so do the runtime's.
   config = f"tf1.estimator.RunConfig(save_checkpoints_steps=1, keep_checkpoint_max={value})"
-  assert f"max_to_keep={written}," in transformed(program(config), target="loop")
+  for target in ("fit", "loop"):
+    assert f"keep_checkpoint_max={value}," in transformed(program(config), target=target)
 
 
-def test_seconds_need_the_runtime_manager():
+def test_cadence_of_a_loop():
   text = transformed(program("tf1.estimator.RunConfig(save_checkpoints_secs=60)"), target="loop")
   assert "runtime.CheckpointManager(" in text
   assert "save_checkpoints_secs=60" in text
