@@ -13,6 +13,7 @@ import click
 
 from migrator.cli import config, files
 from migrator.cli.progress import progress
+from migrator.rewrite import importers
 from migrator.rewrite.engine import Options
 from migrator.rewrite.files import FileResult, rewrite_bytes
 from migrator.source import document, write
@@ -110,6 +111,13 @@ def rewrite(
     except OSError as error:
       files.report(error, file.path)
       failed = True
+  changed = {r.path: r.changed_names for r in results if r.raw is not None}
+  by_path = {r.path: r for r in results}
+  for finding in importers.findings(changed, [file.path for file in listed]):
+    result = by_path.setdefault(finding.path, FileResult(finding.path))
+    result.findings.append(finding)
+    result.left += 1
+  results = list(by_path.values())
   _print(results, apply, check, "-" in paths)
   if report:
     _write_report(report, results)

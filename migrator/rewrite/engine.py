@@ -59,13 +59,17 @@ class UnitResult:
 
 @dataclasses.dataclass
 class Result:
-  """The outcome for one text; `text` equals the input when nothing could be rewritten."""
+  """The outcome for one text; `text` equals the input when nothing could be rewritten.
+
+  `changed_names` are the module-level names that mean something else afterwards, or nothing.
+  """
 
   text: str
   changed: bool
   units: list[UnitResult]
   findings: list[Finding]
   left: int = 0
+  changed_names: frozenset[str] = frozenset()
 
   @property
   def complete(self) -> bool:
@@ -296,7 +300,20 @@ def _finish(module, path, plan, found, options, refused) -> Result:
   said = {(f.span.line, f.code) for f in reasons}
   remaining = [f for f in remaining if (f.span.line, f.code) not in said]
   findings = sorted({*notes, *reasons, *remaining}, key=Finding.sort_key)
-  return Result(text, text != module.text, results, findings, len(left) + len(remaining))
+  names = _changed_names(plan, found, left) if text != module.text else frozenset()
+  return Result(text, text != module.text, results, findings, len(left) + len(remaining), names)
+
+
+def _changed_names(plan: Plan, found: list[units.Unit], left: list[units.Unit]) -> frozenset[str]:
+  top = set(plan.module.tree.body)
+  names = {c.name for c in plan.classes if c in top and c not in plan.twins}
+  for unit in found:
+    if unit not in left and any(c.statement in top for c in unit.constructions):
+      names.add(unit.name)
+  for statement, edit in plan.statements.items():
+    if statement in top and edit.replacement == [] and isinstance(statement, ast.Assign):
+      names.update(t.id for t in statement.targets if isinstance(t, ast.Name))
+  return frozenset(names)
 
 
 def _report_left(plan: Plan, left: list[units.Unit], refused) -> None:

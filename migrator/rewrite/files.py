@@ -28,6 +28,7 @@ class FileResult:
     findings: notes on what was rewritten and reasons for what was not.
     left: how many units and findings are left to a person.
     unreadable: whether the file cannot be read as Python 3.
+    changed_names: its module-level names that the rewrite changes or removes.
   """
 
   path: str
@@ -38,6 +39,7 @@ class FileResult:
   findings: list[Finding] = dataclasses.field(default_factory=list)
   left: int = 0
   unreadable: bool = False
+  changed_names: frozenset[str] = frozenset()
 
   def to_json(self) -> dict[str, Any]:
     return {
@@ -91,6 +93,7 @@ def _rewrite(source: document.Document, options: engine.Options) -> FileResult:
     return outcome
   outcome.text = newlines.restore(source.text, result.text, source.newline)
   outcome.raw = source.replace_text(outcome.text)
+  outcome.changed_names = result.changed_names
   outcome.diff = _diff(text, result.text, source.path)
   return outcome
 

@@ -312,3 +312,17 @@ def test_bundled_program_as_the_readme_shows_it(repository, folder):
   assert rewrite("before.py", "--write")[0] == 0
   after = repository / "fixtures/programs/fault_tolerance/after_fit.py"
   assert (folder / "before.py").read_text() == after.read_text()
+
+
+def test_file_that_imports_what_the_rewrite_changes_is_reported(folder):
+  hook = b"class Stop(tf1.train.SessionRunHook):\n    def after_run(self, c, v):\n        pass\n"
+  source = HEAD + hook + UNIT.replace(b"max_steps=10", b"hooks=[Stop()], max_steps=10")
+  (folder / "a.py").write_bytes(source)
+  other = b"from a import Stop, e, input_fn\nimport tensorflow as tf\nprint(Stop(), e)\n"
+  (folder / "b.py").write_bytes(other)
+  code, _, err = rewrite(".", "--write")
+  assert code == 1
+  assert "b.py:1:1: EM222 `Stop` comes from ./a.py" in err
+  assert "EM222 `e` comes from" in err
+  assert "`input_fn`" not in err
+  assert (folder / "b.py").read_bytes() == other

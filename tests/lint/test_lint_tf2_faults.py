@@ -88,6 +88,8 @@ def test_restore_without_an_assertion(text, flagged):
   ("text", "right"),
   [
     ("ckpt = tf.train.Checkpoint(m=m)\ntf.train.load_checkpoint(p)", "ckpt.restore(p)"),
+    ("_ = tf.train.load_checkpoint(p)", "tf.train.Checkpoint(model=model).restore(p)"),
+    ("reader = tf.train.load_checkpoint(p)", "tf.train.Checkpoint(model=model).restore(p)"),
     ("tf.train.load_checkpoint('m/' + p)", "tf.train.Checkpoint(model=model).restore('m/' + p)"),
     (
       "def f():\n  c = tf.train.Checkpoint(m=m)\n  tf.train.load_checkpoint(p)",

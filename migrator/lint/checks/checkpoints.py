@@ -28,10 +28,10 @@ _MODEL_DIR_POSITION = {"Estimator": 1, "DNNClassifier": 2, "DNNRegressor": 2}
 
 @check("EM503")
 def dropped_reader(context: Context) -> Iterator[Report]:
-  """`tf.train.load_checkpoint(path)` as a statement."""
+  """`tf.train.load_checkpoint(path)` whose result nobody reads."""
   module = context.module
   for call, _ in context.calls_of("tf.train.load_checkpoint"):
-    if not isinstance(module.parents.get(call), ast.Expr):
+    if not _is_dropped(module, call):
       continue
     argument = values.text(module, call.args[0]) if call.args else "path"
     name = _checkpoint_variable(module, call) or "tf.train.Checkpoint(model=model)"
