@@ -291,7 +291,7 @@ def _finish(module, path, plan, found, options, refused) -> Result:
   reasons, text = list(plan.findings), module.text
   if changed:
     try:
-      text = todo.mark(_apply(plan, module), path, reasons)
+      text = todo.mark(_apply(plan, module), module, path, reasons)
     except Unsupported as reason:
       plan.report(reason.code, reason.node, **reason.values)
       reasons, notes, left, text = plan.findings, [], found, module.text

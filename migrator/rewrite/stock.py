@@ -53,7 +53,8 @@ class StockTarget(FitTarget):
     return lines + emit.bracketed(head, items, ")", style)
 
   def model_dir(self) -> str:
-    return self.network.directory or ""
+    node = self.network.directory_node
+    return self.plan.atom(node) if node is not None else ""
 
   def train(self, call: units.MethodCall) -> None:
     plan = self.plan

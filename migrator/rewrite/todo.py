@@ -22,6 +22,15 @@ _REMOVED = (
   "tensorflow.python.estimator",
 )
 _GONE = frozenset(("tf.keras.callbacks.experimental.BackupAndRestore",))
+_COMPOUND = (
+  ast.FunctionDef,
+  ast.AsyncFunctionDef,
+  ast.ClassDef,
+  ast.If,
+  ast.For,
+  ast.While,
+  ast.With,
+)
 _MARK = re.compile(r"#\s*TODO\((EM\d{3})\)")
 
 
@@ -84,19 +93,22 @@ def _key(finding: Finding, lines: Sequence[str]) -> tuple:
   return finding.code, lines[finding.span.line - 1].strip()
 
 
-def mark(text: str, path: str, reasons: Sequence[Finding]) -> str:
+def mark(text: str, before: Module, path: str, reasons: Sequence[Finding]) -> str:
   """Puts `# TODO(EMnnn): reason` above each statement that uses a removed symbol.
 
   Args:
     text: the rewritten source.
+    before: the source as it was.
     path: the file's name.
-    reasons: why units were left, in the old text; the first one is quoted where it fits.
+    reasons: why units were left, at their places in the old text; quoted above the statements
+      in which they stand.
 
   Returns:
     The marked text.
   """
   module = Module(text, path)
   plan = Plan(module, path)
+  why = _by_first_line(before, reasons)
   for use in module.uses():
     if not is_removed(module, use):
       continue
@@ -104,16 +116,32 @@ def mark(text: str, path: str, reasons: Sequence[Finding]) -> str:
     if any(_MARK.match(c) for c in plan.comments.leading(statement)):
       continue
     edit = plan.statement(statement)
-    code = code_of(use.symbol)
-    message = next((f.message for f in reasons if f.code == code), None)
-    comment = f"# TODO({code}): {message or _removed(use)}"
+    reason = why.get(module.parser_lines[statement.lineno - 1].strip())
+    code, message = code_of(use.symbol), _removed(use)
+    if reason is not None:
+      code, message = reason.code, reason.message
+    comment = f"# TODO({code}): {message}"
     if comment not in edit.comments:
       edit.comments.append(comment)
   return apply(plan) if plan.statements else text
 
 
+def _by_first_line(module: Module, reasons: Sequence[Finding]) -> dict[str, Finding]:
+  """The first reason in each statement, by the statement's first line."""
+  found: dict[str, Finding] = {}
+  for node in ast.walk(module.tree):
+    if not isinstance(node, ast.stmt) or isinstance(node, _COMPOUND):
+      continue
+    for reason in reasons:
+      if node.lineno <= reason.span.line <= (node.end_lineno or node.lineno):
+        found.setdefault(module.parser_lines[node.lineno - 1].strip(), reason)
+  return found
+
+
 def _removed(use: Use) -> str:
-  return f"{use.symbol.path} is not in TensorFlow 2.16 and later."
+  rule, path = rules.load()[code_of(use.symbol)], use.symbol.path
+  values = dict.fromkeys(rule.placeholders, f"`{path}`")
+  return rule.format({**values, "symbol": path})
 
 
 def unmarked(text: str, path: str) -> list[ast.stmt]:

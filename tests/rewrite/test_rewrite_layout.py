@@ -272,7 +272,7 @@ def test_tf1_names_that_do_the_same_in_tf2_are_spelled_compat_v1():
 
 def test_tf1_names_of_graphs_are_marked():
   result = run(program("s = tf.Session()\n"))
-  assert "# TODO(EM219): tf.Session is" in result.text
+  assert "# TODO(EM219): `tf.Session` is" in result.text
   assert "EM219" in codes(result)
   assert result.left
 
