@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import Optional
 
@@ -13,10 +12,9 @@ import click
 
 from migrator.cli import config, files
 from migrator.cli.progress import progress
-from migrator.rewrite import importers
 from migrator.rewrite.engine import Options
-from migrator.rewrite.files import FileResult, rewrite_bytes
-from migrator.source import document, write
+from migrator.rewrite.files import FileResult
+from migrator.rewrite.run import Run
 
 
 @click.command()
@@ -85,62 +83,21 @@ def rewrite(
     raise config.InputError("Name files or folders, or `-` for stdin.")
   version = int(source_version) if source_version else settings.source_version
   options = Options(target, stock, exact, resume_data, version)
-  results: list[FileResult] = []
-  failed = False
+  run = Run(options, apply, lambda line: click.echo(line, err=True))
   if "-" in paths:
     raw = sys.stdin.buffer.read()
-    result, crashed = _guarded(raw, stdin_filename, options)
-    results.append(result)
-    failed |= crashed
+    result = run.rewrite_text(raw, stdin_filename)
     if apply and not result.unreadable:
       sys.stdout.buffer.write(result.raw if result.raw is not None else raw)
   named = [path for path in paths if path != "-"]
   listed, problems = files.collect(named, settings) if named else ([], [])
-  failed |= bool(problems)
-  for file in progress(listed, len(listed), "Rewriting"):
-    try:
-      with open(file.path, "rb") as stream:
-        raw = stream.read()
-      if not file.explicit and not document.mentions(raw):
-        continue
-      result, crashed = _guarded(raw, file.path, options)
-      results.append(result)
-      failed |= crashed
-      if apply and result.raw is not None:
-        write.write(file.path, result.raw)
-    except OSError as error:
-      files.report(error, file.path)
-      failed = True
-  changed = {r.path: r.changed_names for r in results if r.raw is not None}
-  by_path = {r.path: r for r in results}
-  for finding in importers.findings(changed, [file.path for file in listed]):
-    result = by_path.setdefault(finding.path, FileResult(finding.path))
-    result.findings.append(finding)
-    result.left += 1
-  results = list(by_path.values())
-  _print(results, apply, check, "-" in paths)
+  run.rewrite_files(progress(listed, len(listed), "Rewriting"))
+  _print(run.results, apply, check, "-" in paths)
   if report:
-    _write_report(report, results)
-  pending = any(r.raw is not None for r in results) and not apply
-  if failed or any(r.unreadable for r in results):
+    _write_report(report, run.results)
+  if run.failed or problems or run.unreadable:
     context.exit(2)
-  context.exit(1 if pending or any(r.left for r in results) else 0)
-
-
-def _guarded(raw: bytes, path: str, options: Options) -> tuple[FileResult, bool]:
-  """Rewrites one file. A defect of ours in one file must not cost the others."""
-  try:
-    return rewrite_bytes(raw, path, options), False
-  except Exception as error:
-    if os.environ.get("MIGRATOR_DEBUG"):
-      traceback.print_exc()
-    kind = type(error).__name__
-    click.echo(
-      f"{path}: internal error ({kind}: {error}); the file is left as it is. Please report it; "
-      "MIGRATOR_DEBUG=1 shows where it happened.",
-      err=True,
-    )
-    return FileResult(path), True
+  context.exit(1 if run.left or (run.changed and not apply) else 0)
 
 
 def _print(results: Sequence[FileResult], apply: bool, check: bool, stdin: bool) -> None:
@@ -154,7 +111,7 @@ def _print(results: Sequence[FileResult], apply: bool, check: bool, stdin: bool)
     for finding in result.findings:
       click.echo(str(finding), err=True)
   units = [unit for result in results for unit in result.units]
-  done = sum(bool(unit.target) for unit in units)
+  done = sum(bool(u.target) for r in results if r.raw is not None for u in r.units)
   changed = sum(result.raw is not None for result in results)
   left = sum(result.left for result in results)
   if not units and not changed and not left:

@@ -213,9 +213,10 @@ def test_read_only_file_is_an_error(folder):
   path = folder / "p.py"
   path.write_bytes(PROGRAM)
   path.chmod(stat.S_IRUSR)
-  code, _, err = rewrite("p.py", "--write")
+  code, out, err = rewrite("p.py", "--write")
   assert code == 2
   assert "read-only" in err
+  assert "rewritten" not in out
   assert path.read_bytes() == PROGRAM
 
 
@@ -326,3 +327,22 @@ def test_file_that_imports_what_the_rewrite_changes_is_reported(folder):
   assert "EM222 `e` comes from" in err
   assert "`input_fn`" not in err
   assert (folder / "b.py").read_bytes() == other
+
+
+def test_a_defect_in_one_file_does_not_cost_the_others(folder, monkeypatch):
+  from migrator.rewrite import run
+
+  def rewrite_bytes(raw, path, options):
+    if path.endswith("bad.py"):
+      raise KeyError("defect")
+    return original(raw, path, options)
+
+  original = run.rewrite_bytes
+  monkeypatch.setattr(run, "rewrite_bytes", rewrite_bytes)
+  (folder / "bad.py").write_bytes(PROGRAM)
+  (folder / "good.py").write_bytes(PROGRAM)
+  code, out, err = rewrite(".", "--write")
+  assert code == 2
+  assert "bad.py: internal error (KeyError" in err
+  assert out == "./good.py: rewritten\n"
+  assert (folder / "bad.py").read_bytes() == PROGRAM
