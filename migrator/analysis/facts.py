@@ -129,6 +129,8 @@ def appends(module: Module, name: ast.Name) -> Optional[list[ast.Call]]:
   found = []
   for load in loads(module, name):
     parent = module.parents.get(load)
+    if isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+      return None  # a second name for the list
     call = module.parents.get(parent) if parent is not None else None
     if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call) and call.func is parent:
       if parent.attr == "append" and len(call.args) == 1 and not call.keywords:

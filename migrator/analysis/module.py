@@ -265,6 +265,10 @@ class Module:
       if any(v is UNKNOWN for v in values):
         return UNKNOWN
       return values if isinstance(node, ast.List) else tuple(values)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
+      _, bindings = self.scope_of.get(node, self.root).lookup("len")
+      value = self.constant(node.args[0]) if len(node.args) == 1 and not bindings else UNKNOWN
+      return len(value) if isinstance(value, (list, tuple, dict, str, set)) else UNKNOWN
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
       value = self.constant(node.operand)
       return -value if isinstance(value, (int, float)) else UNKNOWN

@@ -58,9 +58,10 @@ def read_columns(plan: Plan, argument: facts.Argument, place: ast.AST) -> Column
     Unsupported: EM207, a column or a way of building the list that is not carried over.
   """
   found = Columns([])
-  _read_list(plan, argument.value, found)
+  _read_list(plan, argument.value, found, place)
   for expression in found.expressions:
-    reason = moves.obstacle(plan.module, expression, place)
+    own = found.each[0] if found.each else None
+    reason = moves.obstacle(plan.module, expression, place, own)
     if reason is not None:
       raise Unsupported("EM207", expression, column=reason)
   if not found.columns:
@@ -71,7 +72,7 @@ def read_columns(plan: Plan, argument: facts.Argument, place: ast.AST) -> Column
   return found
 
 
-def _read_list(plan: Plan, node: ast.expr, found: Columns) -> None:
+def _read_list(plan: Plan, node: ast.expr, found: Columns, place: ast.AST) -> None:
   """Adds the columns of a list display, a sum of lists, a comprehension, or a name of one."""
   definition = _follow(plan, node, found)
   if isinstance(definition, (ast.List, ast.Tuple, ast.Set)):
@@ -79,10 +80,10 @@ def _read_list(plan: Plan, node: ast.expr, found: Columns) -> None:
     for element in definition.elts:
       found.columns.append(_column(plan, element, found))
     if named is not None and isinstance(definition, ast.List):
-      _read_appends(plan, found, *named)
+      _read_appends(plan, found, place, *named)
   elif isinstance(definition, ast.BinOp) and isinstance(definition.op, ast.Add):
-    _read_list(plan, definition.left, found)
-    _read_list(plan, definition.right, found)
+    _read_list(plan, definition.left, found, place)
+    _read_list(plan, definition.right, found, place)
     if found.each:
       raise Unsupported("EM207", node, column="a sum with a list that is not written out")
   elif isinstance(definition, ast.ListComp):
@@ -162,20 +163,23 @@ def _read_comprehension(plan: Plan, node: ast.ListComp, found: Columns) -> None:
 
 def _set_each(plan: Plan, found: Columns, target: str, iterable: ast.expr) -> None:
   found.each = (target, plan.source(iterable))
-  # The loop variable belongs to the expressions: only the iterable must be movable.
-  found.expressions = [iterable]
+  found.expressions.append(iterable)
   values = plan.module.constant(iterable)
   if found.columns[0].key == target and isinstance(values, (list, tuple)):
     found.keys = frozenset(v for v in values if isinstance(v, str))
 
 
-def _read_appends(plan: Plan, found: Columns, first: ast.Name, made: ast.stmt) -> None:
+def _read_appends(
+  plan: Plan, found: Columns, place: ast.AST, first: ast.Name, made: ast.stmt
+) -> None:
   """`columns.append(...)` in the block of the list, or one loop that appends to an empty one."""
   appends = facts.appends(plan.module, first)
   if appends is None:
     raise Unsupported("EM207", first, column="a list changed by other means than append")
   for call in appends:
     statement = plan.module.statement(call)
+    if statement.lineno > plan.module.statement(place).lineno:
+      raise Unsupported("EM207", call, column="a list that grows after it was used")
     if not isinstance(statement, ast.Expr) or statement.value is not call:
       raise Unsupported("EM207", call, column="a list built inside an expression")
     parent = plan.module.parents[statement]

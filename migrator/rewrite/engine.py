@@ -136,12 +136,18 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
 
 def _check_unit(module: Module, unit: units.Unit) -> None:
   if (unit.kind, unit.flavour) not in facts.PARAMETERS:
-    code = {"Estimator": "EM202", "TPUEstimator": "EM203"}.get(unit.kind, "EM201")
+    code = {"Estimator": "EM202", "TPUEstimator": "EM203"}.get(unit.kind, "EM223")
     raise Unsupported(code, unit.node, name=unit.name, symbol=unit.symbol.path, what=unit.kind)
   for use in module.uses():
     name = use.symbol.path.rpartition(".")[2]
     if name in ("disable_v2_behavior", "disable_eager_execution"):
       raise Unsupported("EM217", use.node)
+  for construction in unit.constructions:
+    for scope in module.scope_of[construction.call].chain():
+      for name in ("functools", "itertools", "os", "tempfile"):
+        if not scope.is_module and name in scope.bindings:
+          what = f"`{name}` is a local name of the function"
+          raise Unsupported("EM220", construction.call, what=what)
   calls = [c.call for c in unit.constructions] + [c.call for c in unit.calls]
   for call in calls:
     _check_context(module, call)

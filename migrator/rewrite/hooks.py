@@ -211,9 +211,25 @@ def _convert_method(plan: Plan, node: ast.ClassDef, method: ast.FunctionDef) -> 
   plan.functions[method] = (new_name, f"{names[0]}, {parameters}")
   for inner in ast.walk(method):
     if isinstance(inner, ast.Name) and inner.id in names[1:]:
+      if _drops_parameters(plan, method, inner, names[1:]):
+        continue
       _convert_parameter(plan, node, method, inner, names[0])
     elif isinstance(inner, ast.Return) and not _is_none(inner.value):
       raise Unsupported("EM302", inner, hook=node.name, what="fetches tensors")
+
+
+def _drops_parameters(
+  plan: Plan, method: ast.FunctionDef, name: ast.Name, parameters: list[str]
+) -> bool:
+  """`del run_context, run_values` says that they are not used: it goes."""
+  statement = plan.module.statement(name)
+  if not isinstance(statement, ast.Delete) or len(method.body) == 1:
+    return False
+  deleted = [t.id if isinstance(t, ast.Name) else "" for t in statement.targets]
+  if not set(deleted) <= set(parameters):
+    return False
+  plan.statement(statement).replacement = []
+  return True
 
 
 def _is_none(node: Optional[ast.expr]) -> bool:

@@ -113,7 +113,9 @@ def _insert(plan: Plan, top: list[ast.stmt], statement: str) -> None:
   if root in _STANDARD:
     _insert_standard(plan, top, statement, root)
     return
-  tensorflow = [n for n in top if _root(n) in ("tensorflow", "tensorflow_estimator")]
+  # Wherever that stands: a program may set up its environment before TensorFlow is imported.
+  imports = [n for n in plan.module.tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
+  tensorflow = [n for n in imports if _root(n) in ("tensorflow", "tensorflow_estimator")]
   plan.statement((tensorflow or top)[-1]).after.append(statement)
 
 

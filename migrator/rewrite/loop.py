@@ -35,6 +35,7 @@ class LoopTarget(Target):
     self.names = {n: plan.fresh(n, f"{name}_{n}") for n in _VARIABLES}
     self.names |= {n: plan.fresh(n, f"{n}_{name}") for n in _FUNCTIONS if self._needs(n)}
     self.path = ""
+    self.selection_line: list[str] = []
 
   def _needs(self, function: str) -> bool:
     methods = {call.method for call in self.unit.calls}
@@ -178,8 +179,14 @@ class LoopTarget(Target):
       style.nested(),
     )
     callbacks = f"[{n['summaries']}, *callbacks]"
+    position = []
+    if self.resume_data:
+      # Before the restore, which brings the position back.
+      position = ["iterator = iter(dataset)", f"{n['checkpoint']}.track_iterator(iterator)"]
     body = [
       '"""Restores the newest checkpoint, then trains."""',
+      *self.selection_line,
+      *position,
       f"{manager}.restore_or_initialize()",
       *limit,
       f"callbacks = {tf}.keras.callbacks.CallbackList({callbacks}, model={model})",
@@ -215,10 +222,8 @@ class LoopTarget(Target):
     parameters = ["dataset", *[n + default for n in names], "callbacks=()"]
     count = "steps" if uses_steps or optional else left
     selections = [self.selection(c) for c in self.unit.calls if c.method == "train"]
-    if any(selections):
-      lines.append(f"dataset = dataset{max(selections)}")
+    self.selection_line = [f"dataset = dataset{max(selections)}"] if any(selections) else []
     if self.resume_data:
-      lines.append(f"iterator = {self.names['checkpoint']}.track_iterator(iter(dataset))")
       if names:
         self.plan.needs("import itertools")
       return parameters, lines, f"itertools.islice(iterator, {count})" if names else "iterator"

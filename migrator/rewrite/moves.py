@@ -26,29 +26,33 @@ _CHANGING_METHODS = frozenset(
 )
 
 
-def obstacle(module: Module, node: ast.AST, place: ast.AST) -> Optional[str]:
+def obstacle(
+  module: Module, node: ast.AST, place: ast.AST, own: Optional[str] = None
+) -> Optional[str]:
   """Why `node` may not be evaluated where `place` stands, or None.
 
   It may when each of its names means the same single value there, nothing changes those values
-  in place, and nothing in it has a side effect or another result the second time.
+  in place, and nothing in it has a side effect or another result the second time. Between two
+  statements of one block only what stands between them counts. `own` is a loop variable that
+  moves along.
   """
-  if module.statement(node) is module.statement(place):
+  if own is None and module.statement(node) is module.statement(place):
     return None
-  return _unstable(module, node, place)
+  return _unstable(module, node, place, own)
 
 
 def repeat_obstacle(module: Module, node: ast.AST) -> Optional[str]:
   """Why a second evaluation of `node`, elsewhere in its scope, may give something else."""
-  return _unstable(module, node, node)
+  return _unstable(module, node, node, None)
 
 
-def _unstable(module: Module, node: ast.AST, place: ast.AST) -> Optional[str]:
+def _unstable(module: Module, node: ast.AST, place: ast.AST, own: Optional[str]) -> Optional[str]:
   for inner in ast.walk(node):
     if isinstance(inner, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
       return f"`{module.source(inner)}` has a side effect"
     if isinstance(inner, ast.Call) and not is_pure(module, inner):
       return f"`{module.source(inner.func)}()` would be called again or later"
-    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id != own:
       reason = _name_obstacle(module, inner, node, place)
       if reason is not None:
         return reason
@@ -64,12 +68,45 @@ def _name_obstacle(module, name: ast.Name, node: ast.AST, place: ast.AST) -> Opt
   there, _ = module.scope_of[place].lookup(name.id)
   if there is not owner:
     return f"`{name.id}` means something else there"
-  if len(bindings) > 1 or any(b.kind == "loop" for b in bindings):
+  between = _between(module, node, place)
+  if between is not None:
+    if any(b.node is not None and _stands_in(module, b.node, between, owner) for b in bindings):
+      return f"`{name.id}` gets another value before"
+  elif len(bindings) > 1 or any(b.kind == "loop" for b in bindings):
     return f"`{name.id}` has more than one value"
   for load in facts.loads(module, name):
-    if _changes(module, load):
+    if _changes(module, load) and (
+      between is None or _stands_in(module, load, between, module.scope_of[load])
+    ):
       return f"`{name.id}` is changed in line {load.lineno}"
   return None
+
+
+def _between(module: Module, node: ast.AST, place: ast.AST) -> Optional[list[ast.stmt]]:
+  """The statements from that of `node` to that of `place` in one block; None across blocks.
+
+  Code of other functions may run in between: the caller looks for it.
+  """
+  first, last = module.statement(node), module.statement(place)
+  parent = module.parents[first]
+  if parent is not module.parents[last] or first is last:
+    return None
+  for field in ("body", "orelse", "finalbody"):
+    block = getattr(parent, field, None)
+    if isinstance(block, list) and first in block and last in block:
+      start, end = block.index(first), block.index(last)
+      return block[start + 1 : end] if start < end else None
+  return None
+
+
+def _stands_in(module: Module, node: ast.AST, statements: list[ast.stmt], owner) -> bool:
+  """Whether a binding or change stands in these statements, or in a function that may run there."""
+  if node in statements or any(a in statements for a in module.ancestors(node)):
+    return True
+  function = module.scope_of[node]
+  return getattr(function, "node", None) is not getattr(owner, "node", None) and not isinstance(
+    node, (ast.FunctionDef, ast.ClassDef)
+  )
 
 
 def _is_inside(module: Module, inner: ast.AST, outer: ast.AST) -> bool:

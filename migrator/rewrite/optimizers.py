@@ -195,11 +195,15 @@ def _argument_texts(plan: Plan, bound: dict[str, facts.Argument]) -> dict[str, s
         definition = plan.module.definition(node) if isinstance(node, ast.Name) else node
         for inner in ast.walk(definition) if definition is not None else ():
           symbol = plan.module.resolve(inner) if isinstance(inner, ast.Attribute) else None
-          if symbols.is_tensorflow(symbol):
+          if symbol is not None and symbols.is_tensorflow(symbol) and not _is_flag(symbol):
             # A tensor of the old graph, such as a decayed learning rate.
             raise Unsupported("EM211", argument.node, optimizer=f"{name} as a tensor")
     texts[name] = plan.source(argument.value)
   return texts
+
+
+def _is_flag(symbol: symbols.Symbol) -> bool:
+  return symbol.path.startswith(("tf.app", "tf.flags"))
 
 
 def _write_v1(plan, tf, kind: Kind, texts: dict[str, str], exact: bool, place) -> Optimizer:

@@ -35,7 +35,11 @@ FATES = {
   "experimental_distribute": "EM107",
 }
 
-BOTH_SET = "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set."
+# Keywords of the older RunConfigs of tf.contrib, and of TPU's.
+_CONTRIB = frozenset(
+  """cluster evaluation_master gpu_memory_fraction log_device_placement master num_cores
+  num_ps_replicas tf_config tpu_config""".split()
+)
 
 
 @dataclasses.dataclass
@@ -110,6 +114,8 @@ def _take(plan: Plan, policy: Policy, argument: facts.Argument) -> None:
   elif fate in ("policy", "summaries"):
     policy.arguments[name] = plan.item(argument, plan.source(value))
     policy.values[name] = value
+  elif fate is None and name not in _CONTRIB:
+    raise Unsupported("EM109", argument.node, what=f"RunConfig has no keyword {name}")
   elif is_none:
     return
   elif fate == "EM107":

@@ -28,6 +28,10 @@ class StockTarget(FitTarget):
 
   def check(self, networks: list[canned.Network]) -> None:
     self.network = networks[0]
+    policies = {(n.directory, str(n.policy.arguments)) for n in networks}
+    if len(policies) > 1:
+      node = self.unit.constructions[1].call
+      raise Unsupported("EM218", node, what="--stock needs one policy and model_dir")
     for call in self.unit.calls:
       if call.method != "train":
         what = f"--stock does not restore before {call.method}()"

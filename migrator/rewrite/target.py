@@ -6,7 +6,7 @@ import abc
 import ast
 from typing import Optional
 
-from migrator.analysis import units
+from migrator.analysis import facts, units
 from migrator.rewrite import canned, emit, input_fns
 from migrator.rewrite.plan import Plan, Unsupported
 
@@ -30,6 +30,7 @@ class Target(abc.ABC):
     self.unit = unit
     self.exact = exact
     self.feature_keys: Optional[frozenset[str]] = None
+    self.scalar_features = False
 
   def write(self) -> list[canned.Network]:
     """Plans all edits of the unit.
@@ -50,6 +51,7 @@ class Target(abc.ABC):
       networks.append(network)
       same = len(networks) == 1 or network.columns.keys == self.feature_keys
       self.feature_keys = network.columns.keys if same else None
+      self.scalar_features = all(c.shape == "[1]" for n in networks for c in n.columns.columns)
       self._construction(construction, network, factories, first=len(networks) == 1)
     self.check(networks)
     for call in self.unit.calls:
@@ -88,6 +90,9 @@ class Target(abc.ABC):
 
   def _check_call(self, call: units.MethodCall) -> None:
     plan, arguments = self.plan, call.arguments
+    for name in arguments:
+      if name not in facts.METHOD_PARAMETERS[call.method]:
+        raise Unsupported("EM209", arguments[name].node, name=f"{call.method}({name}=)")
     if "input_fn" not in arguments:
       raise Unsupported("EM205", call.call, what="a missing input_fn")
     for name in ("saving_listeners", "checkpoint_path"):
@@ -133,13 +138,13 @@ class Target(abc.ABC):
     return items
 
   def selection(self, call: units.MethodCall) -> str:
-    """`.map(...)` that drops features which no column reads.
+    """`.map(...)` that drops features which no column reads, and shapes those that one reads.
 
     The Estimator ignored them; Keras 3 takes the features of a dict in the order of their
     names, and would feed the wrong ones. "" where the file shows that there are none.
     """
     keys = input_fns.feature_keys(self.plan, call.arguments["input_fn"].value)
-    if keys is not None and keys == self.feature_keys:
+    if keys is not None and keys == self.feature_keys and self.scalar_features:
       return ""
     return f".map({self.plan.runtime()}.only_inputs({self.unit.name}))"
 

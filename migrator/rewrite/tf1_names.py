@@ -14,7 +14,7 @@ from migrator.analysis import facts, symbols
 from migrator.rewrite.plan import Plan
 
 _SAME = frozenset(
-  """tf.app tf.ceil tf.decode_csv tf.decode_raw tf.FixedLenFeature tf.FixedLenSequenceFeature
+  """tf.app tf.ConfigProto tf.GPUOptions tf.ceil tf.decode_csv tf.decode_raw tf.FixedLenFeature tf.FixedLenSequenceFeature
   tf.flags tf.floor_div tf.gfile tf.log tf.log1p tf.logging tf.parse_example
   tf.parse_single_example tf.python_io tf.random_normal tf.random_uniform tf.read_file
   tf.rsqrt tf.set_random_seed tf.sparse_tensor_to_dense tf.string_join tf.string_split

@@ -11,7 +11,7 @@ def only_inputs(model: Any) -> Callable:
   """Returns a function for `dataset.map` that makes the features fit the inputs of a model.
 
   It drops the features that the model has no input for, which Keras would refuse or silently take for
-  another one, gives a feature of shape [batch] a second axis, and converts to the input's data type.
+  another one, gives the others the shape of their inputs, and converts to the input's data type.
 
   Args:
     model: a functional Keras model.
@@ -30,7 +30,7 @@ def only_inputs(model: Any) -> Callable:
 class InputAdapter:
   """Makes what an input function yields into what a functional model takes.
 
-  An Estimator ignored features that no column used, gave a rank 1 feature a second axis, and converted
+  An Estimator ignored features that no column used, gave each the shape of its column, and converted
   numbers to float32.
   """
 
@@ -38,7 +38,7 @@ class InputAdapter:
     inputs = getattr(model, "input", None)
     self._names = list(inputs) if isinstance(inputs, dict) else None
     flat = inputs if isinstance(inputs, dict) else dict(enumerate(tf.nest.flatten(inputs)))
-    self._specs = {name: (tf.as_dtype(t.dtype), len(t.shape)) for name, t in flat.items()}
+    self._specs = {name: (tf.as_dtype(t.dtype), tuple(t.shape)) for name, t in flat.items()}
 
   def __call__(self, features: Any) -> Any:
     """Returns the inputs of the model.
@@ -59,11 +59,12 @@ class InputAdapter:
     return {name: self._fit(name, features[name]) for name in self._names}
 
   def _fit(self, name: Any, value: Any) -> tf.Tensor:
-    """Returns one feature with the data type and rank of its input."""
-    dtype, rank = self._specs[name]
+    """Returns one feature with the data type and shape of its input, as a numeric column did."""
+    dtype, shape = self._specs[name]
     value = tf.convert_to_tensor(value)
     if value.dtype != dtype:
       value = tf.cast(value, dtype)
-    if value.shape.rank is not None and value.shape.rank == rank - 1:
-      value = tf.expand_dims(value, -1)
-    return value
+    if not value.shape[1:].is_compatible_with(shape[1:]) and None not in shape[1:]:
+      # A numeric column reshaped its feature: [batch, 784] and [batch, 28, 28] are the same to it.
+      value = tf.reshape(value, [tf.shape(value)[0], *shape[1:]])
+    return tf.ensure_shape(value, [None, *shape[1:]])

@@ -102,7 +102,9 @@ def _match(source: Tf1Checkpoint, checkpoint: named.NamedCheckpoint) -> dict[str
   try:
     differences.compare(source.prefix, expected, found, optimizers)
   except CheckpointError as e:
-    raise CheckpointError(f"{e}{_candidates(expected, found)}") from None
+    # Another optimizer says it all; else the names may differ in their scope only.
+    same = source.optimizer == _name(optimizer.kind, source.flavour)
+    raise CheckpointError(f"{e}{_candidates(expected, found) if same else ''}") from None
   for name, parts in keys.items():
     if source.dtype(parts[0]) != checkpoint.by_name[name].dtype.base_dtype:
       raise CheckpointError(

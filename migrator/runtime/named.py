@@ -182,9 +182,9 @@ class NamedCheckpoint(tf.train.Checkpoint):
     if save_path is None:
       return super().restore(save_path, options=options)
     save_path = os.fspath(save_path)
-    check_not_overtaken(save_path)
     rate = differences.number(self.optimizer_state.learning_rate)
     keys = self._checked(save_path)
+    check_not_overtaken(save_path)
     lost_position = hasattr(self, _ITERATOR) and not any(
       k.startswith(_ITERATOR + "/") for k in keys
     )
@@ -200,6 +200,8 @@ class NamedCheckpoint(tf.train.Checkpoint):
       status.assert_existing_objects_matched()
     status.expect_partial()
     differences.report_learning_rate(save_path, rate, self.optimizer_state.learning_rate)
+    step = int(self.by_name[STEP].numpy())
+    tf.get_logger().info("Restored step %d from %s.", step, save_path)
     return status
 
   def _checked(self, prefix: str) -> Iterable[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Optional
+from typing import Any, Optional
 
 import tensorflow as tf
 
@@ -88,7 +88,7 @@ def newest(directory: str) -> Optional[str]:
       f"newest. This is not a fresh start. {_ways_out(directory, others)}"
     )
   state_path = os.path.join(directory, state_file)
-  state = tf.train.get_checkpoint_state(directory, state_file)
+  state = _read_state(directory, state_file)
   if state is None or not state.model_checkpoint_path:
     others = all_prefixes(directory)
     if not others:
@@ -128,9 +128,23 @@ def _ways_out(directory: str, prefixes: list[str]) -> str:
   )
 
 
+def _read_state(directory: str, name: Optional[str] = None) -> Any:
+  """Returns the state of a directory, None without one.
+
+  Raises:
+    CheckpointError: the state file is empty or broken.
+  """
+  try:
+    return tf.train.get_checkpoint_state(directory, name)
+  except ValueError as error:
+    path = os.path.join(directory, name or "checkpoint")
+    advice = _ways_out(directory, all_prefixes(directory))
+    raise CheckpointError(f"{path} is broken: {error} {advice}") from error
+
+
 def recorded(directory: str) -> list[str]:
   """Returns the prefixes listed in the state file, oldest first; only those that exist."""
-  state = tf.train.get_checkpoint_state(directory)
+  state = _read_state(directory)
   if state is None:
     return []
   local = (os.path.join(directory, os.path.basename(p)) for p in state.all_model_checkpoint_paths)
@@ -160,11 +174,20 @@ def _name_step(prefix: str) -> int:
 
 
 def step_of(prefix: str) -> int:
-  """Returns the global step of a checkpoint, of either kind; the number in its name if it has none."""
-  reader = tf.train.load_checkpoint(prefix)
-  for key in ("global_step", "global_step/.ATTRIBUTES/VARIABLE_VALUE"):
-    if reader.has_tensor(key):
-      return int(reader.get_tensor(key))
+  """Returns the global step of a checkpoint, of either kind.
+
+  The number in its name if it has none, or is damaged: a file that is not needed any more must not
+  stop a program.
+  """
+  try:
+    reader = tf.train.load_checkpoint(prefix)
+    for key in ("global_step", "global_step/.ATTRIBUTES/VARIABLE_VALUE"):
+      if reader.has_tensor(key):
+        return int(reader.get_tensor(key))
+  except (IndexError, ValueError, tf.errors.OpError) as error:
+    tf.get_logger().warning(
+      "%s cannot be read (%s); its step is taken from its name.", prefix, error
+    )
   return max(_name_step(prefix), 0)
 
 

@@ -49,6 +49,11 @@ def to_text(report: Report) -> str:
   lines.append("")
   if differing:
     lines.append(f"{differing} of {len(report.checks)} checks differ")
+  elif any(c.equal is None for check in report.checks for c in check.cells):
+    lines.append(
+      "The migrated program does what the legacy program did, as far as the two could be compared: "
+      "the checks with - could not."
+    )
   else:
     lines.append("The migrated program does what the legacy program did.")
   return "\n".join(lines)

@@ -285,7 +285,7 @@ def test_other_estimators_are_reported(call):
   result = run(source)
   assert not result.changed
   assert result.left
-  assert {"EM201", "EM202", "EM203"} & set(codes(result))
+  assert {"EM223", "EM202", "EM203"} & set(codes(result))
 
 
 def test_second_equal_construction_shares_the_factory():

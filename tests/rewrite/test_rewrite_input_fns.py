@@ -5,7 +5,7 @@ from helpers import HEAD, NEW, codes, left_whole, run, transformed
 
 
 def program(input_fn, extra=""):
-  return HEAD + extra + NEW + f"e.train({input_fn}, max_steps=10)\n"
+  return HEAD.replace(", shape=[4]", "") + extra + NEW + f"e.train({input_fn}, max_steps=10)\n"
 
 
 NUMPY = "tf1.estimator.inputs.numpy_input_fn"
@@ -73,6 +73,13 @@ def test_arrays_that_calls_make_are_made_once_at_the_old_place(arguments, kept):
 def test_array_that_gets_another_value_later_is_kept():
   text = transformed(program("f", f"a = 1\nf = {NUMPY}({{'x': a}}, b, shuffle=False)\na = 2\n"))
   assert "f_features = {'x': a}" in text
+
+
+def test_features_of_other_shapes_are_given_the_shape_of_the_column():
+  source = program("f", f"f = {NUMPY}({{'x': a}}, b, shuffle=False)\n")
+  shaped = source.replace('numeric_column("x")', 'numeric_column("x", shape=[28, 28])')
+  assert "only_inputs" not in transformed(source)
+  assert "f().map(runtime.only_inputs(e)).take(steps)" in transformed(shaped)
 
 
 def test_operators_are_parenthesised():

@@ -212,7 +212,9 @@ def test_train_in_a_loop_builds_its_input_each_time():
 
 def test_resume_data_keeps_the_iterator_in_the_checkpoint():
   text = transformed(program(), target="loop", resume_data=True)
-  assert "iterator = checkpoint.track_iterator(iter(dataset))" in text
+  tracked = text.index("    checkpoint.track_iterator(iterator)\n")
+  assert text.index("    iterator = iter(dataset)\n") < tracked
+  assert tracked < text.index("    manager.restore_or_initialize()\n")
   assert "itertools.islice(iterator, max_steps - step.numpy())" in text
   assert "EM210" not in codes(run(program(), target="loop", resume_data=True))
   assert "EM210" in codes(run(program(), target="loop"))

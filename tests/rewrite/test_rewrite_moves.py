@@ -3,6 +3,8 @@
 import pytest
 from helpers import HEAD, TRAIN, codes, left_whole, program, run, transformed
 
+from migrator.rewrite import todo
+
 CONFIG = (
   "n = 100\nconfig = tf1.estimator.RunConfig(model_dir={directory}, save_checkpoints_steps=n)\n"
 )
@@ -181,3 +183,119 @@ def test_tf_bound_for_type_checkers_only_is_not_used():
 def test_names_that_are_swapped_end():
   swaps = "a, b = T(), T()\n" + "a, b = b, a\n" * 8 + "a.x\n"
   transformed(program(swaps))
+
+
+def test_changes_before_both_places_do_not_count():
+  head = HEAD + (
+    "data = read()\ndata = clean(data)\nlabels = data.pop('label')\nlisted = []\n"
+    "for k in data.keys():\n    listed.append(tf.feature_column.numeric_column(k))\n"
+  )
+  new = "e = tf1.estimator.DNNClassifier([4], listed, 'm', n_classes=3)\n"
+  assert "for k in data.keys()}" in transformed(head + new + TRAIN)
+
+
+def test_sweep_whose_optimizer_is_made_in_the_same_iteration():
+  source = HEAD + (
+    "for rate in [0.1, 0.2]:\n"
+    "    opt = tf1.train.GradientDescentOptimizer(rate)\n"
+    "    e = tf1.estimator.DNNClassifier([4], columns, n_classes=3, optimizer=opt)\n"
+    "    e.train(input_fn, max_steps=10)\n"
+  )
+  assert "tf.keras.optimizers.SGD(rate)" in transformed(source)
+
+
+@pytest.mark.parametrize("more", ["prefix = 'b'\n", "def main(prefix):\n    pass\nprefix = 'c'\n"])
+def test_other_names_in_the_key_of_a_comprehension_count(more):
+  head = (
+    HEAD + "prefix = 'a'\nlisted = [tf.feature_column.numeric_column(prefix + k) for k in 'xy']\n"
+  )
+  new = "e = tf1.estimator.DNNClassifier([4], listed, 'm', n_classes=3)\n"
+  assert "prefix + k" in transformed(head + new + TRAIN)
+  assert "`prefix`" in left_whole(head + more + new + TRAIN, "EM207")
+
+
+@pytest.mark.parametrize(
+  "after", ["columns.append(tf.feature_column.numeric_column('y'))\n", "more = columns\n"]
+)
+def test_list_of_columns_that_grows_later_or_has_two_names_is_refused(after):
+  left_whole(program(after), "EM207")
+
+
+def test_runtime_is_imported_after_tensorflow_wherever_that_is():
+  source = "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = ''\n" + program()
+  text = transformed(source)
+  assert text.index("os.environ[") < text.index("from migrator import runtime")
+
+
+def test_readers_of_the_model_dir_are_reported():
+  source = HEAD + (
+    "path = 'm'\ne = tf1.estimator.DNNClassifier([4], columns, path, n_classes=3)\n"
+    "e.train(input_fn, max_steps=10)\nprint(tf.train.latest_checkpoint(path))\n"
+  )
+  result = run(source)
+  assert result.changed
+  assert "EM601" in codes(result)
+  assert result.left
+
+
+@pytest.mark.parametrize(
+  "line", ["class H(tf.estimator.SessionRunHook): pass\n", "x = tf1.estimator.NanTensorHook\n"]
+)
+def test_hooks_through_tf_estimator_are_marked(line):
+  result = run(program(line))
+  assert "# TODO(EM30" in result.text
+  assert not todo.unmarked(result.text, "p.py")
+
+
+def test_config_proto_of_a_dropped_keyword_still_runs():
+  head = HEAD + "proto = tf.ConfigProto()\nproto.gpu_options.allow_growth = True\n"
+  config = "tf1.estimator.RunConfig(session_config=proto)"
+  new = f"e = tf1.estimator.DNNClassifier([4], columns, 'm', n_classes=3, config={config})\n"
+  assert "proto = tf.compat.v1.ConfigProto()" in run(head + new + TRAIN).text
+
+
+def test_flags_are_no_tensors():
+  head = HEAD + "FLAGS = tf.app.flags.FLAGS\n"
+  new = (
+    "e = tf1.estimator.DNNClassifier([4], columns, 'm', n_classes=3, "
+    "optimizer=tf1.train.GradientDescentOptimizer(FLAGS.rate))\n"
+  )
+  assert "SGD(FLAGS.rate)" in transformed(head + new + TRAIN)
+
+
+def test_number_of_classes_may_be_a_length():
+  new = "e = tf1.estimator.DNNClassifier([4], columns, 'm', n_classes=len(NAMES))\n"
+  text = transformed(HEAD + "NAMES = ['a', 'b', 'c']\n" + new + TRAIN)
+  assert 'Dense(len(NAMES), name="logits")' in text
+
+
+@pytest.mark.parametrize("call", ["e.train(input_fn, max_stepz=3)", "e.evaluate(input_fn, step=3)"])
+def test_keywords_that_the_methods_do_not_have_are_refused(call):
+  left_whole(program(call + "\n"), "EM209")
+
+
+def test_keyword_that_run_config_does_not_have_is_refused():
+  config = "tf1.estimator.RunConfig(save_checkpoint_steps=5)"
+  new = f"e = tf1.estimator.DNNClassifier([4], columns, 'm', n_classes=3, config={config})\n"
+  assert "save_checkpoint_steps" in left_whole(HEAD + new + TRAIN, "EM109")
+
+
+def test_local_import_of_a_module_that_the_output_needs_is_refused():
+  unit = "".join("    " + line + "\n" for line in program(head="").splitlines())
+  left_whole(HEAD + "def main():\n" + unit + "    import os\n", "EM220")
+
+
+def test_hook_that_deletes_its_parameters():
+  hook = (
+    "class H(tf1.train.SessionRunHook):\n    def after_run(self, run_context, run_values):\n"
+    "        del run_context, run_values\n        self.n = 1\n\n"
+  )
+  text = transformed(program(head=HEAD + hook, train="e.train(input_fn, hooks=[H()], steps=3)\n"))
+  assert "def on_train_batch_end(self, batch, logs=None):\n        self.n = 1\n" in text
+
+
+def test_stock_with_two_policies_is_refused():
+  config = "tf1.estimator.RunConfig(save_checkpoints_steps={})"
+  new = "e = tf1.estimator.DNNClassifier([4], columns, 'm', n_classes=3, config={})\n"
+  five, ten = (new.format(config.format(n)) for n in (5, 10))
+  left_whole(HEAD + five + TRAIN + ten + TRAIN, "EM218", stock=True)
