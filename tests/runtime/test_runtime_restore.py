@@ -257,6 +257,39 @@ def test_a_truncated_new_checkpoint_is_refused_likewise(tmp_path):
   assert "model.ckpt-2:" in message
 
 
+def test_a_truncated_new_checkpoint_beside_the_old_one_is_refused_likewise(legacy, tmp_path):
+  directory = legacy.copy("v1_adam", tmp_path / "model", step=30)
+  job = legacy.job("v1_adam", directory)
+  Migrated(job).train(max_steps=32)
+  path = directory / "tf2" / "model.ckpt-32.data-00000-of-00001"
+  with path.open("r+b") as file:
+    file.truncate(10)
+  message = refused(job)
+  assert str(path) in message
+  assert "damaged" in message
+
+
+def test_a_damaged_old_checkpoint_beside_a_newer_one_does_not_matter(legacy, tmp_path):
+  directory = legacy.copy("v1_adam", tmp_path / "model", step=30)
+  job = legacy.job("v1_adam", directory)
+  Migrated(job).train(max_steps=32)
+  for path in directory.glob("model.ckpt-30.data-*"):
+    with path.open("r+b") as file:
+      file.truncate(10)
+  assert Migrated(job).backup.global_step == 32
+
+
+def test_an_empty_state_file_is_refused(legacy, tmp_path):
+  directory = legacy.copy("v1_adam", tmp_path / "model", step=30)
+  job = legacy.job("v1_adam", directory)
+  Migrated(job).train(max_steps=32)
+  state = directory / "tf2" / "checkpoint"
+  state.write_text("")
+  message = refused(job)
+  assert str(state) in message
+  assert "model.ckpt-32" in message
+
+
 def test_damaged_values_are_refused(legacy, tmp_path):
   directory = legacy.copy("v1_adam", tmp_path / "model", step=30)
   path = directory / "model.ckpt-30.data-00000-of-00001"
