@@ -117,11 +117,12 @@ def _print(results: Sequence[FileResult], apply: bool, check: bool, stdin: bool)
   if not units and not changed and not left:
     click.echo("Nothing to rewrite.", err=True)
     return
-  plural = "" if done == 1 else "s"
-  files_text = f"{changed} file{'' if changed == 1 else 's'}"
+  unit_text = f"{done} of {len(units)} estimator{'' if len(units) == 1 else 's'} {verb}, "
+  file_text = f"{changed} file{'' if changed == 1 else 's'} {'changed' if apply else 'to change'}"
+  rest = [(len(units) - done, "estimator"), (left - len(units) + done, "other finding")]
+  named = [f"{n} {what}{'' if n == 1 else 's'}" for n, what in rest if n > 0]
   click.echo(
-    f"{done} of {len(units)} estimator{plural if len(units) == done else 's'} {verb}, "
-    f"{files_text} {'changed' if apply else 'to change'}; left to you: {left}.",
+    f"{unit_text if units else ''}{file_text}; left to you: {' and '.join(named) or 'nothing'}.",
     err=True,
   )
 

@@ -13,7 +13,7 @@ from migrator.source import document, errors
 
 
 def findings(changed: Mapping[str, frozenset[str]], paths: Iterable[str]) -> Iterator[Finding]:
-  """EM222 for each import of a changed name.
+  """EM222 for each import, and each read through the module, of a changed name.
 
   Args:
     changed: path of a rewritten file -> its module-level names that the rewrite changes.
@@ -51,13 +51,33 @@ def _imports(
   changed: Mapping[str, frozenset[str]],
 ) -> Iterator[Finding]:
   for node in ast.walk(module.tree):
-    if not isinstance(node, ast.ImportFrom):
-      continue
-    source = (node.module or "").rpartition(".")[2]
-    for path in by_module.get(source, ()):
-      if os.path.abspath(path) == os.path.abspath(module.filename):
-        continue
+    if isinstance(node, ast.ImportFrom):
+      source = (node.module or "").rpartition(".")[2]
+      for path in _others(by_module, source, module):
+        for alias in node.names:
+          if alias.name in changed[path] or alias.name == "*":
+            name = alias.name if alias.name != "*" else ", ".join(sorted(changed[path]))
+            yield _finding(module, node, name, path)
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
       for alias in node.names:
-        if alias.name in changed[path]:
-          span = module.span(node)
-          yield rules.finding("EM222", span, module.filename, name=alias.name, origin=path)
+        for path in _others(by_module, alias.name.rpartition(".")[2], module):
+          yield from _attributes(module, alias.asname or alias.name, changed[path], path)
+
+
+def _others(by_module: Mapping[str, list[str]], name: str, module: Module) -> list[str]:
+  """The changed files of a module's name, without the file itself."""
+  own = os.path.abspath(module.filename)
+  return [path for path in by_module.get(name, ()) if os.path.abspath(path) != own]
+
+
+def _attributes(module: Module, bound: str, names: frozenset[str], path: str) -> Iterator[Finding]:
+  """EM222 for each `module.name` of a changed name."""
+  for node in ast.walk(module.tree):
+    if (
+      isinstance(node, ast.Attribute) and node.attr in names and module.source(node.value) == bound
+    ):
+      yield _finding(module, node, node.attr, path)
+
+
+def _finding(module: Module, node: ast.AST, name: str, path: str) -> Finding:
+  return rules.finding("EM222", module.span(node), module.filename, name=name, origin=path)

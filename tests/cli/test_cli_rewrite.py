@@ -346,3 +346,23 @@ def test_a_defect_in_one_file_does_not_cost_the_others(folder, monkeypatch):
   assert "bad.py: internal error (KeyError" in err
   assert out == "./good.py: rewritten\n"
   assert (folder / "bad.py").read_bytes() == PROGRAM
+
+
+@pytest.mark.parametrize(
+  "other",
+  [
+    b"from pkg import a\nprint(a.e, a.input_fn)\n",
+    b"import pkg.a as m\nprint(m.e)\n",
+    b"import pkg.a\nprint(pkg.a.e)\n",
+    b"from .a import *\n",
+  ],
+)
+def test_file_that_reads_what_the_rewrite_changes_through_the_module_is_reported(folder, other):
+  (folder / "pkg").mkdir()
+  (folder / "pkg" / "a.py").write_bytes(PROGRAM)
+  (folder / "pkg" / "b.py").write_bytes(other)
+  code, _, err = rewrite("pkg", "--write")
+  assert code == 1
+  assert err.count("pkg/b.py:") == 1
+  assert "EM222" in err
+  assert "e" in err.split("EM222 `")[1].split("`")[0]
