@@ -65,7 +65,8 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     Raises:
       ValueError: for arguments that RunConfig refuses, or a model that is not built or compiled.
       TypeError: if the optimizer is not known.
-      CheckpointError: if there is a checkpoint that cannot be restored as a whole.
+      CheckpointError: if there is a checkpoint that cannot be restored as a whole, or model_dir
+        is a file.
       NotImplementedError: if TF_CONFIG describes several tasks.
     """
     super().__init__()
@@ -77,6 +78,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       model_dir = tempfile.mkdtemp()
       tf.get_logger().warning("Using temporary folder as model directory: %s", model_dir)
     self._model_dir = os.fspath(model_dir)
+    state.check_directory(self._model_dir)
     self._checkpoint = named.named_checkpoint(
       model, model.optimizer, scope=variable_scope, flavour=flavour
     )

@@ -128,6 +128,17 @@ def _ways_out(directory: str, prefixes: list[str]) -> str:
   )
 
 
+def check_directory(model_dir: str) -> None:
+  """Raises CheckpointError if a model directory is a file, or the directory of the new checkpoints."""
+  if tf.io.gfile.exists(model_dir) and not tf.io.gfile.isdir(model_dir):
+    raise CheckpointError(f"The model_dir {model_dir} is a file: name a directory.")
+  parent, name = os.path.split(os.path.normpath(model_dir))
+  if name == NEW_DIRECTORY and all_prefixes(model_dir):
+    raise CheckpointError(
+      f"{model_dir} holds the checkpoints of a migrated program: its model_dir is {parent or '.'}."
+    )
+
+
 def _read_state(directory: str, name: Optional[str] = None) -> Any:
   """Returns the state of a directory, None without one.
 

@@ -290,6 +290,15 @@ def test_an_empty_state_file_is_refused(legacy, tmp_path):
   assert "model.ckpt-32" in message
 
 
+def test_a_file_or_the_new_directory_as_model_dir_is_refused(tmp_path):
+  job = jobs.job(tmp_path / "model", config={"save_checkpoints_steps": 1})
+  Migrated(job).train(max_steps=2)
+  inner = str(tmp_path / "model" / "tf2")
+  assert f"its model_dir is {tmp_path / 'model'}" in refused({**job, "model_dir": inner})
+  (tmp_path / "file").write_text("")
+  assert "is a file" in refused({**job, "model_dir": str(tmp_path / "file")})
+
+
 def test_damaged_values_are_refused(legacy, tmp_path):
   directory = legacy.copy("v1_adam", tmp_path / "model", step=30)
   path = directory / "model.ckpt-30.data-00000-of-00001"
