@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import pkgutil
 import re
 import sys
 from typing import Optional
@@ -11,9 +13,17 @@ from migrator.analysis import symbols
 from migrator.analysis.module import Module
 from migrator.rewrite.plan import Plan
 
-_STANDARD = getattr(
-  sys, "stdlib_module_names", frozenset(("functools", "itertools", "os", "tempfile"))
-)
+
+def _standard_modules() -> frozenset[str]:
+  """Top-level modules of the standard library."""
+  names = getattr(sys, "stdlib_module_names", None)
+  if names is None:  # before Python 3.10: what lies in its folder
+    found = pkgutil.iter_modules([os.path.dirname(os.__file__)])
+    names = {*sys.builtin_module_names, *(module.name for module in found)}
+  return frozenset(names)
+
+
+_STANDARD = _standard_modules()
 
 
 def add(plan: Plan) -> None:

@@ -1,6 +1,7 @@
 """`migrator rewrite` as a user meets it: diffs, writing, exit codes, bad input."""
 
 import codecs
+import inspect
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 import migrator
 from migrator.cli import main
 
+RUNNER_OPTIONS = inspect.signature(CliRunner.__init__).parameters
 HEAD = b"import tensorflow as tf\nimport tensorflow.compat.v1 as tf1\n"
 UNIT = b"""columns = [tf.feature_column.numeric_column("x")]
 def input_fn():
@@ -33,7 +35,9 @@ def folder(tmp_path, monkeypatch):
 
 def rewrite(*arguments, stdin=None):
   """Runs the command; returns exit code, stdout and stderr. No exception may get out."""
-  result = CliRunner().invoke(main, ["rewrite", *map(str, arguments)], input=stdin)
+  # click before 8.2 mixes both streams unless told not to.
+  options = {"mix_stderr": False} if "mix_stderr" in RUNNER_OPTIONS else {}
+  result = CliRunner(**options).invoke(main, ["rewrite", *map(str, arguments)], input=stdin)
   assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
   return result.exit_code, result.stdout, result.stderr
 
