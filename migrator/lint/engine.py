@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-import io
-import re
-import tokenize
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Optional
+import dataclasses
+from collections.abc import Iterator, Sequence
 
 from migrator.analysis.module import Module, Span
-from migrator.lint import rules
+from migrator.lint import noqa, rules
 from migrator.lint.checks import backup, checkpoints, inputs, names, registry, run_config
 from migrator.lint.finding import Finding
 from migrator.source import document, errors, parse
 
 # Imported for their registration.
 _TOPICS = (backup, checkpoints, inputs, names, run_config)
-_NOQA = re.compile(
-  r"#\s*noqa(?P<colon>:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?(?![\w:])", re.I
-)
 
 
-def check_file(path: str, *, gate: bool = False) -> list[Finding]:
-  """Findings of one file; also EM0xx for one that cannot be read as Python.
+@dataclasses.dataclass(frozen=True)
+class Examined:
+  """What lint knows of one file before anything is selected or silenced.
+
+  Attributes:
+    path: the file as the user named it.
+    findings: all of them, in order.
+    directives: its `# noqa` comments.
+  """
+
+  path: str
+  findings: tuple[Finding, ...] = ()
+  directives: tuple[noqa.Directive, ...] = ()
+
+
+def examine_file(path: str, *, gate: bool = False) -> Examined:
+  """Examines a file; one that cannot be read as Python has findings of EM0xx.
 
   Args:
     path: the file.
@@ -34,16 +43,46 @@ def check_file(path: str, *, gate: bool = False) -> list[Finding]:
   with open(path, "rb") as file:
     raw = file.read()
   if gate and not document.mentions(raw):
-    return []
-  return check_bytes(raw, path)
+    return Examined(path)
+  return examine_bytes(raw, path)
+
+
+def examine_bytes(raw: bytes, path: str) -> Examined:
+  """Examines the bytes of a file; see `examine_file`."""
+  try:
+    return examine(document.Document.from_bytes(raw, path))
+  except errors.SourceError as error:
+    return Examined(path, (error_finding(error),))
+
+
+def examine(source: document.Document) -> Examined:
+  """Examines a document."""
+  found = []
+  if source.notebook is not None:
+    found = [error_finding(error) for error in source.notebook.errors]
+  try:
+    module = Module(source.text, source.path)
+    found += [_finding(report, module, source) for report in _reports(module)]
+  except parse.FAULTS as error:
+    fault = parse.explain(error, source.text, source.path)
+    return Examined(source.path, (error_finding(fault),))
+  findings = tuple(sorted(set(found), key=Finding.sort_key))
+  return Examined(source.path, findings, noqa.parse(source))
+
+
+def check_file(path: str, *, gate: bool = False) -> list[Finding]:
+  """Findings of one file that no `# noqa` comment silences; see `examine_file`."""
+  return _check(examine_file(path, gate=gate))
 
 
 def check_bytes(raw: bytes, path: str) -> list[Finding]:
   """Findings of the bytes of a file; see `check_file`."""
-  try:
-    return check(document.Document.from_bytes(raw, path))
-  except errors.SourceError as error:
-    return [error_finding(error)]
+  return _check(examine_bytes(raw, path))
+
+
+def check(source: document.Document) -> list[Finding]:
+  """Findings of a document that no `# noqa` comment silences."""
+  return _check(examine(source))
 
 
 def check_text(text: str, path: str) -> list[Finding]:
@@ -51,24 +90,8 @@ def check_text(text: str, path: str) -> list[Finding]:
   return check(document.Document.from_text(text, path))
 
 
-def check(source: document.Document) -> list[Finding]:
-  """Findings of a document, in order, without those that a `# noqa` comment silences."""
-  found = []
-  if source.notebook is not None:
-    found = [error_finding(error) for error in source.notebook.errors]
-  try:
-    module = Module(source.text, source.path)
-  except parse.FAULTS as error:
-    return [error_finding(parse.explain(error, source.text, source.path))]
-  try:
-    reports = list(_reports(module))
-  except RecursionError as error:
-    return [error_finding(parse.explain(error, source.text, source.path))]
-  silenced = _noqa(source.text) if reports else {}
-  for report in reports:
-    if not _is_silenced(report, silenced):
-      found.append(_finding(report, source))
-  return sorted(set(found), key=Finding.sort_key)
+def _check(examined: Examined) -> list[Finding]:
+  return noqa.silence(examined.findings, examined.directives)
 
 
 def error_finding(error: errors.SourceError) -> Finding:
@@ -105,13 +128,15 @@ def _longest(code: str, prefixes: Sequence[str]) -> int:
 
 def _reports(module: Module) -> Iterator[registry.Report]:
   context = registry.Context(module, rules.load())
-  for check_function in registry.CHECKS:
-    yield from check_function(context)
+  for entry in registry.CHECKS.values():
+    if not entry.words or any(word in module.text for word in entry.words):
+      yield from entry.function(context)
 
 
-def _finding(report: registry.Report, source: document.Document) -> Finding:
+def _finding(report: registry.Report, module: Module, source: document.Document) -> Finding:
   span = report.span
   values = dict(report.values)
+  text = module.parser_lines[span.line - 1] if span.line <= len(module.parser_lines) else ""
   cell, line = source.locate(span.line)
   if cell is not None:
     last = line + span.end_line - span.line
@@ -119,31 +144,5 @@ def _finding(report: registry.Report, source: document.Document) -> Finding:
     if "line" in values:  # another place that the message names
       other, number = source.locate(values["line"])
       values["line"] = f"{number} of cell {other}"
-  return rules.finding(report.code, span, source.path, cell=cell, **values)
-
-
-def _is_silenced(report: registry.Report, silenced: Mapping[int, Optional[frozenset]]) -> bool:
-  for line in (report.span.line, report.span.end_line):
-    if line in silenced:
-      codes = silenced[line]
-      if codes is None or report.code in codes:
-        return True
-  return False
-
-
-def _noqa(text: str) -> dict[int, Optional[frozenset]]:
-  """Lines with a noqa comment: the codes that it names, None for all."""
-  if "noqa" not in text.lower():
-    return {}
-  found: dict[int, Optional[frozenset]] = {}
-  try:
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-      if token.type == tokenize.COMMENT:
-        match = _NOQA.search(token.string)
-        if match:
-          codes = match["codes"]
-          listed = frozenset(re.split(r"[,\s]+", codes.upper())) if codes else None
-          found[token.start[0]] = listed
-  except (tokenize.TokenError, IndentationError):
-    return found  # Python parsed what its tokenizer does not read: the comments so far count
-  return found
+  found = rules.finding(report.code, span, source.path, cell=cell, **values)
+  return dataclasses.replace(found, source=text, replacement=report.replacement)

@@ -20,6 +20,8 @@ class Finding:
     span: the place, 1-based lines and 0-based columns; within the cell, for a notebook.
     fix: "safe", "review" or "manual": what a rewrite of this place needs from a person.
     cell: 1-based number of the notebook cell, counting all cells; None for a .py file.
+    source: the text of the span's first line, without its line end.
+    replacement: what the text of the span becomes, where a fix is that simple; else None.
   """
 
   code: str
@@ -29,6 +31,8 @@ class Finding:
   span: Span
   fix: str
   cell: Optional[int] = None
+  source: str = ""
+  replacement: Optional[str] = None
 
   def __str__(self) -> str:
     cell = f"cell {self.cell}:" if self.cell is not None else ""

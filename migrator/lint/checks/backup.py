@@ -23,7 +23,7 @@ _BUILDING_METHODS = frozenset(
 )
 
 
-@check("EM504", "EM505")
+@check("EM504", "EM505", words=("BackupAndRestore",))
 def arguments(context: Context) -> Iterator[Report]:
   """`save_freq` in batches, and the backup that is deleted at the end."""
   for call, _ in context.calls_of(*_BACKUPS):
@@ -39,7 +39,7 @@ def arguments(context: Context) -> Iterator[Report]:
       yield context.report("EM505", call)
 
 
-@check("EM509")
+@check("EM509", words=("ModelCheckpoint",))
 def period(context: Context) -> Iterator[Report]:
   """`ModelCheckpoint(period=)`."""
   for call, _ in context.calls_of("tf.keras.callbacks.ModelCheckpoint"):
@@ -48,7 +48,7 @@ def period(context: Context) -> Iterator[Report]:
       yield context.report("EM509", found)
 
 
-@check("EM502")
+@check("EM502", words=("BackupAndRestore",))
 def unbuilt_models(context: Context) -> Iterator[Report]:
   """`fit` with BackupAndRestore of a Sequential that has no input shape."""
   reported: set[ast.AST] = set()

@@ -26,7 +26,7 @@ _READERS = (
 _MODEL_DIR_POSITION = {"Estimator": 1, "DNNClassifier": 2, "DNNRegressor": 2}
 
 
-@check("EM503")
+@check("EM503", words=("load_checkpoint",))
 def dropped_reader(context: Context) -> Iterator[Report]:
   """`tf.train.load_checkpoint(path)` whose result nobody reads."""
   module = context.module
@@ -51,7 +51,7 @@ def _checkpoint_variable(module: Module, place: ast.AST) -> Optional[str]:
   return names.pop() if len(names) == 1 else None
 
 
-@check("EM506")
+@check("EM506", words=("train.Checkpoint", "Checkpoint("))
 def dropped_status(context: Context) -> Iterator[Report]:
   """`checkpoint.restore(path)` whose status nobody asks."""
   module = context.module
@@ -89,7 +89,7 @@ def _is_dropped(module: Module, node: ast.Call) -> bool:
   )
 
 
-@check("EM507", "EM508")
+@check("EM507", "EM508", words=("CheckpointManager",))
 def managers(context: Context) -> Iterator[Report]:
   """CheckpointManagers that raise, or that work in an Estimator's directory."""
   module = context.module

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Callable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Optional
 
 from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module, Span, Use
@@ -14,11 +14,19 @@ from migrator.lint.rules import Rule
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-  """A rule that applies at a place, with the values for its message."""
+  """A rule that applies at a place.
+
+  Attributes:
+    code: the rule.
+    span: the place.
+    values: what the rule's message needs.
+    replacement: what the text of the span becomes, where a fix is that simple.
+  """
 
   code: str
   span: Span
   values: Mapping[str, Any]
+  replacement: Optional[str] = None
 
 
 class Context:
@@ -46,15 +54,33 @@ class Context:
     return Report(code, self.module.span(place), values)
 
 
-Check = Callable[[Context], Iterable[Report]]
-CHECKS: dict[Check, tuple[str, ...]] = {}
+Function = Callable[[Context], Iterable[Report]]
 
 
-def check(*codes: str) -> Callable[[Check], Check]:
-  """Registers a function as the logic of some rules."""
+@dataclasses.dataclass(frozen=True)
+class Check:
+  """A registered function.
 
-  def register(function: Check) -> Check:
-    CHECKS[function] = codes
+  Attributes:
+    function: yields the reports of a module.
+    codes: codes, or beginnings of them, that it reports.
+    words: it runs only on a text that contains one of these; () for every text. A text that
+      contains one is analysed whole.
+  """
+
+  function: Function
+  codes: tuple[str, ...]
+  words: tuple[str, ...] = ()
+
+
+CHECKS: dict[Function, Check] = {}
+
+
+def check(*codes: str, words: Sequence[str] = ()) -> Callable[[Function], Function]:
+  """Registers a function as the logic of some rules; see `Check`."""
+
+  def register(function: Function) -> Function:
+    CHECKS[function] = Check(function, codes, tuple(words))
     return function
 
   return register
