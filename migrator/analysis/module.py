@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from migrator.analysis import scopes, symbols
+from migrator.analysis.span import Span
 
 
 class UnknownType:
@@ -20,16 +21,6 @@ class UnknownType:
 
 
 UNKNOWN = UnknownType()
-
-
-@dataclasses.dataclass(frozen=True)
-class Span:
-  """Where something stands: 1-based lines, 0-based columns counted in characters."""
-
-  line: int
-  column: int
-  end_line: int
-  end_column: int
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,26 +8,12 @@ from collections.abc import Iterator, Sequence
 from migrator.analysis.module import Module, Span
 from migrator.lint import noqa, rules
 from migrator.lint.checks import backup, checkpoints, inputs, names, registry, run_config
+from migrator.lint.examined import Examined
 from migrator.lint.finding import Finding
 from migrator.source import document, errors, parse
 
 # Imported for their registration.
 _TOPICS = (backup, checkpoints, inputs, names, run_config)
-
-
-@dataclasses.dataclass(frozen=True)
-class Examined:
-  """What lint knows of one file before anything is selected or silenced.
-
-  Attributes:
-    path: the file as the user named it.
-    findings: all of them, in order.
-    directives: its `# noqa` comments.
-  """
-
-  path: str
-  findings: tuple[Finding, ...] = ()
-  directives: tuple[noqa.Directive, ...] = ()
 
 
 def examine_file(path: str, *, gate: bool = False) -> Examined:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Optional
 
-from migrator.analysis.module import Span
+from migrator.analysis.span import Span
 
 
 @dataclasses.dataclass(frozen=True)

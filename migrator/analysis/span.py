@@ -1,0 +1,15 @@
+"""Where something stands in a text; apart, so that a finding needs no analysis to be read."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Span:
+  """Where something stands: 1-based lines, 0-based columns counted in characters."""
+
+  line: int
+  column: int
+  end_line: int
+  end_column: int
