@@ -44,12 +44,16 @@ def test_a_good_rule(tmp_path):
     ('name = "a-rule"', 'name = "A Rule"', "'name' must be in kebab-case"),
     ('fix = "safe"', 'fix = "always"', "'fix' must be one of safe, review, manual"),
     ('why = "Because."', 'why = " "', "'why' is empty"),
-    ('why = "Because."', "why = 3", "'why' is missing or no string"),
+    ('why = "Because."', "why = 3", "5: 'why' must be a string, is 3"),
     ("is gone.", "{is gone.", "'message' is no format string"),
-    ('fix = "safe"', 'fix = "safe"\nfixes = 1', "unknown key 'fixes'"),
+    ('fix = "safe"', 'fix = "safe"\nfixes = 1', "unknown key 'fixes'; do you mean 'fix'?"),
     ('["tf.a.*"]', '["tf.*.a"]', "'symbols' must be"),
     ('["tf.a.*"]', '"tf.a"', "'symbols' must be"),
-    ('bad = "import tensorflow"', 'worse = "x"', "an example has the keys"),
+    (
+      'bad = "import tensorflow"',
+      'worse = "x"',
+      "13: unknown key 'worse' in [[examples]]; known are bad",
+    ),
     ('bad = "import tensorflow"', 'good = "x"', "needs 'bad' or 'ok'"),
     ('[[examples]]\nbad = "import tensorflow"', "", "at least one"),
     ('fix = "safe"', 'fix = "safe"\nreported_by = "me"', "'reported_by' must be"),
@@ -117,3 +121,17 @@ def test_messages_are_one_sentence(rule):
   assert rule.message.endswith((".", "`"))
   assert ". " not in rule.message
   assert rule.url.startswith("https://")
+
+
+def test_the_fingerprint_changes_with_the_rules(tmp_path):
+  before = rules.fingerprint()
+  assert before == rules.fingerprint()
+  (tmp_path / "ACME001-x.toml").write_text("code = 1\n")
+  try:
+    rules.use(["."], root=str(tmp_path))
+    changed = rules.fingerprint()
+    (tmp_path / "ACME001-x.toml").write_text("code = 2\n")
+    assert len({before, changed, rules.fingerprint()}) == 3
+  finally:
+    rules.use([])
+  assert rules.fingerprint() == before
