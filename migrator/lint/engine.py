@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from migrator.analysis.module import Module, Span
-from migrator.lint import noqa, rules
+from migrator.lint import noqa, rules, selection
 from migrator.lint.checks import backup, checkpoints, inputs, names, registry, run_config
 from migrator.lint.examined import Examined
 from migrator.lint.finding import Finding
@@ -77,7 +77,7 @@ def check_text(text: str, path: str) -> list[Finding]:
 
 
 def _check(examined: Examined) -> list[Finding]:
-  return noqa.silence(examined.findings, examined.directives)
+  return selection.apply(examined)
 
 
 def error_finding(error: errors.SourceError) -> Finding:
@@ -90,7 +90,7 @@ def error_finding(error: errors.SourceError) -> Finding:
 
 def is_error(finding: Finding) -> bool:
   """Whether a finding means that something could not be checked at all."""
-  return finding.code.startswith("EM0")
+  return finding.is_error
 
 
 def selected(

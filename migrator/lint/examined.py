@@ -18,6 +18,12 @@ class Directive:
     codes: the codes that it names, as they are spelled but in capitals; None for all.
     cell: 1-based number of the notebook cell; None in a .py file.
     source: the text of the line, without its line end.
+    first: the first line that it counts for, where that is not its own: at the end of a
+      statement all lines of the statement; behind a string or a backslash that joins lines,
+      those lines. 0: its own line only.
+    whole: a `# migrator: noqa` on a line of its own, for the whole file.
+    raises: it stands in a `raise` statement. Another linter checks messages of exceptions
+      there, with codes that look like ours.
   """
 
   line: int
@@ -26,12 +32,23 @@ class Directive:
   codes: Optional[tuple[str, ...]] = None
   cell: Optional[int] = None
   source: str = ""
+  first: int = 0
+  whole: bool = False
+  raises: bool = False
 
   def covers(self, finding: Finding) -> bool:
-    """Whether it stands in the first or the last line of a finding and names its code."""
-    if self.cell != finding.cell or self.line not in (finding.span.line, finding.span.end_line):
+    """Whether it names the code of a finding and counts for its first or its last line.
+
+    What could not be checked at all is never covered.
+    """
+    if finding.is_error or (self.codes is not None and finding.code not in self.codes):
       return False
-    return self.codes is None or finding.code in self.codes
+    if self.whole:
+      return True
+    if self.cell != finding.cell:
+      return False
+    first, span = self.first or self.line, finding.span
+    return first <= span.line <= self.line or first <= span.end_line <= self.line
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,6 +7,9 @@ from typing import Any, Optional
 
 from migrator.analysis.span import Span
 
+# What they report could not be checked at all. EM006, an unused noqa, is an ordinary finding.
+ERRORS = frozenset(("EM001", "EM002", "EM003", "EM004", "EM005", "EM007"))
+
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
@@ -33,6 +36,11 @@ class Finding:
   cell: Optional[int] = None
   source: str = ""
   replacement: Optional[str] = None
+
+  @property
+  def is_error(self) -> bool:
+    """Whether something could not be checked at all: never silenced, and exit code 2."""
+    return self.code in ERRORS
 
   def __str__(self) -> str:
     cell = f"cell {self.cell}:" if self.cell is not None else ""

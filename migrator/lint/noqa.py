@@ -5,45 +5,153 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from migrator.lint.examined import Directive
 from migrator.lint.finding import Finding
+from migrator.source import newlines
 from migrator.source.document import Document
 
-_NOQA = re.compile(
-  r"#\s*noqa(?P<colon>:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?(?![\w:])", re.I
+_DIRECTIVE = re.compile(
+  r"#\s*(?P<own>migrator\s*:\s*)?noqa"
+  r"(?:\s*:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)(?!\w)|(?!\w|\s*:))",
+  re.I,
 )
+_NAMED = re.compile(rb"noqa\s*:[^\r\n]*[A-Z][0-9]{3}", re.I)
+_STRING_ENDS = {"FSTRING_START": "FSTRING_END", "TSTRING_START": "TSTRING_END"}
+_OUTSIDE = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+
+
+class Comment(NamedTuple):
+  """A comment and what it belongs to: rows and columns as the tokenizer counts them.
+
+  Attributes:
+    row: 1-based line in the text.
+    column: 0-based column in characters.
+    text: the comment, with its `#`.
+    first: the first row whose findings a noqa comment here counts for.
+    raises: it stands in a `raise` statement.
+    alone: nothing but blanks stands before it.
+  """
+
+  row: int
+  column: int
+  text: str
+  first: int
+  raises: bool
+  alone: bool
+
+
+def mentions(raw: bytes) -> bool:
+  """Whether the bytes of a file may hold a noqa comment that names codes. Cheap."""
+  return (b"noqa" in raw or b"NOQA" in raw) and _NAMED.search(raw) is not None
 
 
 def parse(document: Document) -> tuple[Directive, ...]:
   """The `# noqa` comments of a document, in order."""
   if "noqa" not in document.text.lower():
     return ()
+  text = newlines.unify(document.text)
+  lines = text.split("\n")
   found = []
-  try:
-    for token in tokenize.generate_tokens(io.StringIO(document.text).readline):
-      match = _NOQA.search(token.string) if token.type == tokenize.COMMENT else None
-      if match is None:
-        continue
+  for comment in layout(text).comments:
+    for match in _DIRECTIVE.finditer(comment.text):
+      cell, line = document.locate(comment.row)
       codes = match["codes"]
-      cell, line = document.locate(token.start[0])
-      column = token.start[1]
+      first = line - (comment.row - comment.first) if comment.first < comment.row else 0
       found.append(
         Directive(
           line,
-          column + match.start(),
-          column + match.end(),
+          comment.column + match.start(),
+          comment.column + match.end(),
           tuple(re.split(r"[,\s]+", codes.upper())) if codes else None,
           cell,
-          token.line.splitlines()[0] if token.line else "",
+          lines[comment.row - 1],
+          first,
+          whole=match["own"] is not None and comment.alone,
+          raises=comment.raises,
         )
       )
-  except (tokenize.TokenError, IndentationError):
-    pass  # Python parsed what its tokenizer does not read: the comments so far count
   return tuple(found)
 
 
 def silence(findings: Iterable[Finding], directives: Sequence[Directive]) -> list[Finding]:
   """The findings that no comment silences."""
+  if not directives:
+    return list(findings)
   return [f for f in findings if not any(d.covers(f) for d in directives)]
+
+
+class Layout(NamedTuple):
+  """How the lines of a text belong together.
+
+  Attributes:
+    comments: all comments, in order.
+    joined: rows behind which no comment can stand: they end inside a string, or with a
+      backslash.
+    statements: first and last row of each logical line (of a compound statement: its header).
+  """
+
+  comments: list[Comment]
+  joined: set[int]
+  statements: list[tuple[int, int]]
+
+
+def layout(text: str) -> Layout:
+  """The layout of a Python text whose lines end with "\\n"."""
+  found = Layout([], set(), [])
+  pending: list[tokenize.TokenInfo] = []
+  start, leader = 0, ""  # row and first word of the logical line; 0: outside of any
+  opened: list[int] = []  # rows of f-strings that are not closed yet
+  previous = (1, "")  # row where the last token ended, and its kind
+  for token in _tokens(text):
+    kind = tokenize.tok_name[token.type]
+    row, end = token.start[0], token.end[0]
+    if previous[1] not in ("NEWLINE", "NL", "COMMENT", "INDENT", "DEDENT", ""):
+      found.joined.update(range(previous[0], row))  # a backslash, or blanks after one
+    if kind == "STRING":
+      found.joined.update(range(row, end))
+    elif kind in _STRING_ENDS:
+      opened.append(row)
+    elif kind in _STRING_ENDS.values() and opened:
+      found.joined.update(range(opened.pop(), end))
+    previous = (end, kind)
+    if token.type == tokenize.COMMENT:
+      pending.append(token)
+    if not start and token.type not in (*_OUTSIDE, tokenize.NEWLINE):
+      start, leader = row, token.string
+    if token.type == tokenize.NEWLINE and start:
+      found.statements.append((start, row))
+      found.comments.extend(_comments(pending, start, row, leader, found.joined))
+      pending.clear()
+      start = 0
+    elif not start:
+      found.comments.extend(_comments(pending, 0, 0, "", found.joined))
+      pending.clear()
+  found.comments.extend(_comments(pending, 0, 0, "", found.joined))
+  return found
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+  with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    try:
+      yield from tokenize.generate_tokens(io.StringIO(text).readline)
+    except (tokenize.TokenError, SyntaxError):
+      return  # Python parsed what its tokenizer does not read: the comments so far count
+
+
+def _comments(
+  tokens: Sequence[tokenize.TokenInfo], start: int, last: int, leader: str, joined: set[int]
+) -> Iterator[Comment]:
+  for token in tokens:
+    row, column = token.start
+    first = row
+    if row == last:
+      first = start
+    while first - 1 in joined:
+      first -= 1
+    alone = not token.line[:column].strip() and row - 1 not in joined
+    yield Comment(row, column, token.string, first, leader == "raise", alone)

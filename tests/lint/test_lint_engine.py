@@ -30,13 +30,6 @@ def test_noqa(comment, codes):
   assert _codes(f"x = {CALL}{comment}\n") == codes
 
 
-def test_noqa_on_another_line_of_the_call_does_not_count():
-  text = "x = tf.estimator.DNNClassifier(  # noqa: EM201\n    config=config)\n"
-  assert "EM201" not in _codes(text)
-  text = "x = tf.estimator.DNNClassifier(\n    config=config)  # noqa: EM201\n"
-  assert "EM201" in _codes(text)
-
-
 def test_syntax_errors_cannot_be_silenced():
   assert _codes("x = (  # noqa\n") == ["EM001"]
 
