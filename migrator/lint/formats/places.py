@@ -1,0 +1,59 @@
+"""Where a finding is, in the words of the machine formats."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Sequence
+
+from migrator.analysis.span import Span
+from migrator.lint import rules
+from migrator.lint.finding import Finding
+from migrator.lint.formats import Options
+
+
+def relative(finding: Finding, options: Options) -> str:
+  """The finding's path from the root, with slashes; the absolute path where it is not below it."""
+  return relative_path(finding.path, options.root)
+
+
+def relative_path(path: str, root: str) -> str:
+  """A path from the root, with slashes; the absolute path where it is not below it."""
+  if path.startswith("<"):  # stdin without a name
+    return path.strip("<>")
+  absolute = os.path.realpath(path)
+  base = os.path.realpath(root)
+  try:
+    inside = os.path.commonpath((absolute, base)) == base
+  except ValueError:  # on another drive
+    inside = False
+  found = os.path.relpath(absolute, base) if inside else os.path.abspath(path)
+  return found.replace(os.sep, "/")
+
+
+def region(finding: Finding) -> Span:
+  """The place in the file as it stands on disk; for a notebook, its first line."""
+  if finding.cell is None:
+    return finding.span
+  return Span(1, 0, 1, 0)
+
+
+def is_severe(finding: Finding) -> bool:
+  """Whether code does not work (in some TensorFlow), or could not be read at all."""
+  return finding.is_error or bool(rules.load()[finding.code].removed_in)
+
+
+def fingerprints(findings: Sequence[Finding], options: Options) -> list[str]:
+  """A fingerprint of each finding that stays when its lines move.
+
+  Made of path, code and line of source; equal ones in a file are counted, so that each differs.
+  """
+  seen: Counter = Counter()
+  found = []
+  for finding in findings:
+    key = (relative(finding, options), finding.code, " ".join(finding.source.split()))
+    seen[key] += 1
+    data = "\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass")
+    found.append(hashlib.sha256(data).hexdigest()[:32])
+  return found
