@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Callable, Optional
 
 SUFFIXES = (".py", ".ipynb")
+# Patterns as in a .gitignore file, each set with the folder to which it is relative.
+Excludes = Sequence[tuple[str, Sequence[str]]]
 _SKIPPED = frozenset(
   ("__pycache__", "__pypackages__", "_build", "dist", "node_modules", "site-packages", "venv")
 )
@@ -26,6 +28,7 @@ def find(
   *,
   exclude: Sequence[str] = (),
   exclude_root: str = ".",
+  excludes_of: Optional[Callable[[str], Excludes]] = None,
   on_error: Optional[Callable[[OSError], None]] = None,
 ) -> Iterator[SourceFile]:
   """Yields the files under the paths.
@@ -38,6 +41,8 @@ def find(
     paths: files and folders.
     exclude: patterns as in a .gitignore file.
     exclude_root: the folder to which they are relative.
+    excludes_of: instead of the two: called with each folder of `paths` and each one below that
+      has a pyproject.toml; what it returns holds in that folder.
     on_error: called for a folder that cannot be read; the search goes on.
 
   Raises:
@@ -46,17 +51,33 @@ def find(
   for path in paths:
     if not os.path.exists(path):
       raise FileNotFoundError(2, "no such file or directory", path)
-  spec = _patterns(exclude)
-  excluded = [(os.path.abspath(exclude_root), spec)] if spec is not None else []
-  return _find(paths, excluded, on_error)
+  fixed = _compiled([(exclude_root, exclude)])
+  compile_of = None if excludes_of is None else lambda folder: _compiled(excludes_of(folder))
+  return _find(paths, fixed, compile_of, on_error)
 
 
-def _find(paths, excluded, on_error) -> Iterator[SourceFile]:
+def is_excluded(path: str, excludes: Excludes) -> bool:
+  """Whether patterns exclude a file, or a folder above it.
+
+  Args:
+    path: the file.
+    excludes: as `find` gets them from `excludes_of`.
+  """
+  return _ignored(path, False, _compiled(excludes))
+
+
+def _compiled(excludes: Excludes) -> list:
+  pairs = ((os.path.abspath(root), _patterns(patterns)) for root, patterns in excludes)
+  return [(root, spec) for root, spec in pairs if spec is not None]
+
+
+def _find(paths, excluded, compile_of, on_error) -> Iterator[SourceFile]:
   seen: set[str] = set()
   for path in paths:
     if os.path.isdir(path):
       ignores = _parent_ignores(path)
-      found: Iterator[str] = _search(path, ignores, excluded, on_error)
+      own = excluded if compile_of is None else compile_of(path)
+      found: Iterator[str] = _search(path, ignores, own, compile_of, on_error, top=True)
       explicit = False
     else:
       found, explicit = iter((path,)), True
@@ -67,7 +88,7 @@ def _find(paths, excluded, on_error) -> Iterator[SourceFile]:
         yield SourceFile(file, explicit)
 
 
-def _search(folder, ignores, excluded, on_error) -> Iterator[str]:
+def _search(folder, ignores, excluded, compile_of, on_error, top=False) -> Iterator[str]:
   """The files of a folder and those below, files first, by name."""
   try:
     with os.scandir(folder) as entries:
@@ -80,6 +101,8 @@ def _search(folder, ignores, excluded, on_error) -> Iterator[str]:
   if ".gitignore" in names:
     own = _read_ignore(os.path.join(folder, ".gitignore"))
     ignores = [*ignores, (os.path.abspath(folder), own)] if own is not None else ignores
+  if compile_of is not None and not top and "pyproject.toml" in names:
+    excluded = compile_of(folder)
   folders = []
   for child in children:
     name = child.name
@@ -99,7 +122,7 @@ def _search(folder, ignores, excluded, on_error) -> Iterator[str]:
       continue
     if _ignored(child.path, True, ignores) or _ignored(child.path, True, excluded):
       continue
-    yield from _search(child.path, ignores, excluded, on_error)
+    yield from _search(child.path, ignores, excluded, compile_of, on_error)
 
 
 def _is_file(entry: os.DirEntry) -> bool:

@@ -115,3 +115,30 @@ def test_a_missing_path(tmp_path):
   with pytest.raises(FileNotFoundError) as caught:
     walk.find([str(tmp_path / "gone")])
   assert caught.value.filename == str(tmp_path / "gone")
+
+
+def test_a_folder_with_a_pyproject_has_excludes_of_its_own(tmp_path):
+  for name in ("a/x.py", "a/gen.py", "a/sub/gen.py", "b/gen.py", "b/y.py"):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+  (tmp_path / "b" / "pyproject.toml").write_text("")
+  asked = []
+
+  def excludes_of(folder):
+    asked.append(folder)
+    inner = folder.endswith("b")
+    return [(folder, ["y.py"] if inner else ["gen.py"])]
+
+  found = walk.find([str(tmp_path)], excludes_of=excludes_of)
+  names = [os.path.relpath(file.path, tmp_path) for file in found]
+  assert names == [os.path.join("a", "x.py"), os.path.join("b", "gen.py")]
+  assert asked == [str(tmp_path), str(tmp_path / "b")]
+
+
+def test_a_single_file_can_be_held_against_patterns(tmp_path):
+  excludes = [(str(tmp_path), ["third_party/", "gen_*.py"])]
+  assert walk.is_excluded(str(tmp_path / "third_party" / "sub" / "a.py"), excludes)
+  assert walk.is_excluded(str(tmp_path / "gen_a.py"), excludes)
+  assert not walk.is_excluded(str(tmp_path / "a.py"), excludes)
+  assert not walk.is_excluded(str(tmp_path / "a.py"), [])
