@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 import tempfile
+from typing import Optional
 
 
 class WriteError(OSError):
@@ -39,7 +40,29 @@ def write(path: str, data: bytes) -> None:
     raise WriteError(error.errno or errno.EIO, f"cannot write: {reason}", path) from error
 
 
-def _replace(target: str, data: bytes, status: os.stat_result) -> None:
+def save(path: str, data: bytes) -> None:
+  """Writes a file that may not exist yet: all of it or nothing.
+
+  What is no regular file (a device, a pipe) is written to directly.
+
+  Raises:
+    WriteError: the file or its folder cannot be written; a file is then as before.
+  """
+  if os.path.isfile(path):
+    write(path, data)
+    return
+  try:
+    if os.path.exists(path):
+      with open(path, "wb") as file:
+        file.write(data)
+    else:
+      _replace(os.path.realpath(path), data, None)
+  except OSError as error:
+    reason = error.strerror or type(error).__name__
+    raise WriteError(error.errno or errno.EIO, f"cannot write: {reason}", path) from error
+
+
+def _replace(target: str, data: bytes, status: Optional[os.stat_result]) -> None:
   # Beside the target: os.replace is atomic only within one file system.
   folder, name = os.path.split(target)
   handle, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".tmp", dir=folder)
@@ -48,12 +71,21 @@ def _replace(target: str, data: bytes, status: os.stat_result) -> None:
       file.write(data)
       file.flush()
       os.fsync(file.fileno())
-    if hasattr(os, "chown"):
-      with contextlib.suppress(PermissionError):
-        os.chown(temporary, status.st_uid, status.st_gid)
-    os.chmod(temporary, stat.S_IMODE(status.st_mode))
+    if status is None:
+      os.chmod(temporary, 0o666 & ~_umask())  # as the system makes new files
+    else:
+      if hasattr(os, "chown"):
+        with contextlib.suppress(PermissionError):
+          os.chown(temporary, status.st_uid, status.st_gid)
+      os.chmod(temporary, stat.S_IMODE(status.st_mode))
     os.replace(temporary, target)
   except BaseException:
     with contextlib.suppress(FileNotFoundError):
       os.unlink(temporary)
     raise
+
+
+def _umask() -> int:
+  mask = os.umask(0o022)  # there is no way to read it but to set it
+  os.umask(mask)
+  return mask
