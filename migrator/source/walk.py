@@ -56,14 +56,20 @@ def find(
   return _find(paths, fixed, compile_of, on_error)
 
 
-def is_excluded(path: str, excludes: Excludes) -> bool:
-  """Whether patterns exclude a file, or a folder above it.
+def matcher(excludes: Excludes) -> Callable[[str], bool]:
+  """A function that says whether patterns name a file, or a folder above it.
 
   Args:
-    path: the file.
-    excludes: as `find` gets them from `excludes_of`.
+    excludes: as `find` gets them from `excludes_of`. They are compiled at the first call.
   """
-  return _ignored(path, False, _compiled(excludes))
+  compiled: list = []
+
+  def matches(path: str) -> bool:
+    if not compiled:
+      compiled.append(_compiled(excludes))
+    return _ignored(path, False, compiled[0])
+
+  return matches
 
 
 def _compiled(excludes: Excludes) -> list:
