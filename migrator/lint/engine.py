@@ -7,13 +7,21 @@ from collections.abc import Iterator, Sequence
 
 from migrator.analysis.module import Module, Span
 from migrator.lint import noqa, rules, selection
-from migrator.lint.checks import backup, checkpoints, inputs, names, registry, run_config
+from migrator.lint.checks import (
+  backup,
+  checkpoints,
+  declared,
+  inputs,
+  names,
+  registry,
+  run_config,
+)
 from migrator.lint.examined import Examined
 from migrator.lint.finding import Finding
 from migrator.source import document, errors, parse
 
 # Imported for their registration.
-_TOPICS = (backup, checkpoints, inputs, names, run_config)
+_TOPICS = (backup, checkpoints, declared, inputs, names, run_config)
 
 
 def examine_file(path: str, *, gate: bool = False) -> Examined:
@@ -28,7 +36,7 @@ def examine_file(path: str, *, gate: bool = False) -> Examined:
   """
   with open(path, "rb") as file:
     raw = file.read()
-  if gate and not document.mentions(raw):
+  if gate and not document.mentions(raw) and not _has_declared(raw):
     return Examined(path)
   return examine_bytes(raw, path)
 
@@ -112,9 +120,14 @@ def _longest(code: str, prefixes: Sequence[str]) -> int:
   return max((len(p) for p in prefixes if code.startswith(p)), default=-1)
 
 
+def _has_declared(raw: bytes) -> bool:
+  """Whether a file contains a name, of any package, that the `[[match]]` of a rule is about."""
+  return any(word.encode() in raw for word in rules.words())
+
+
 def _reports(module: Module) -> Iterator[registry.Report]:
   context = registry.Context(module, rules.load())
-  for entry in registry.CHECKS.values():
+  for entry in registry.checks(rules.words()):
     if not entry.words or any(word in module.text for word in entry.words):
       yield from entry.function(context)
 

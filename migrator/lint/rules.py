@@ -12,7 +12,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from migrator.analysis.module import Span
+from migrator.analysis.span import Span
 from migrator.lint import rule_file
 from migrator.lint.finding import Finding
 from migrator.lint.rule import FIXES, REPORTERS, Example, Match, Rule, RuleError
@@ -32,6 +32,7 @@ __all__ = [
   "plugins",
   "read",
   "use",
+  "words",
 ]
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent.parent
@@ -56,11 +57,14 @@ def use(paths: Sequence[str], root: str = ".") -> None:
   """Chooses which rules `load` gives besides our own, in this process; replaces the last choice.
 
   Args:
-    paths: rule files, or folders of rule files (not of folders). Nothing is read yet.
+    paths: rule files, or folders of rule files (not of folders). They are read when rules are
+      asked for, and anew after each `use`.
     root: what relative paths are relative to.
   """
   global _plugins
   _plugins = tuple(dict.fromkeys(os.path.abspath(os.path.join(root, path)) for path in paths))
+  _load.cache_clear()
+  _words.cache_clear()
 
 
 def plugins() -> tuple[str, ...]:
@@ -96,6 +100,11 @@ def fingerprint() -> str:
   return digest.hexdigest()
 
 
+def words() -> tuple[str, ...]:
+  """A text in which the `[[match]]` of any rule can flag anything contains one of these words."""
+  return _words(_plugins)
+
+
 def finding(
   code: str, span: Span, path: str, *, cell: Optional[int] = None, **values: Any
 ) -> Finding:
@@ -118,19 +127,32 @@ def finding(
 
 
 @functools.lru_cache(maxsize=8)
+def _words(plugin_paths: tuple[str, ...]) -> tuple[str, ...]:
+  known = _load(None, plugin_paths).values()
+  return tuple(sorted({word for rule in known for word in rule.words}))
+
+
+@functools.lru_cache(maxsize=8)
 def _load(folder: Optional[str], plugin_paths: tuple[str, ...]) -> Mapping[str, Rule]:
+  own = _own(folder)
+  names = {rule.name: rule.code for rule in own.values()}
+  added: dict[str, Rule] = {}
+  for path in _plugin_files(plugin_paths):
+    _add(rule_file.read(path, plugin=True), path, added, names)
+  return {**own, **dict(sorted(added.items()))}
+
+
+@functools.lru_cache(maxsize=8)
+def _own(folder: Optional[str]) -> Mapping[str, Rule]:
   place = pathlib.Path(folder) if folder is not None else directory()
-  own: dict[str, Rule] = {}
+  found: dict[str, Rule] = {}
   names: dict[str, str] = {}
   files = _own_files(place)
   if not files:
     raise RuleError(f"{place}: no rule files (*.toml)")
   for path in files:
-    _add(read(path), path, own, names)
-  added: dict[str, Rule] = {}
-  for path in _plugin_files(plugin_paths):
-    _add(read(path, plugin=True), path, added, names)
-  return {**dict(sorted(own.items())), **dict(sorted(added.items()))}
+    _add(rule_file.read(path), path, found, names)
+  return dict(sorted(found.items()))
 
 
 def _add(rule: Rule, path: pathlib.Path, found: dict[str, Rule], names: dict[str, str]) -> None:

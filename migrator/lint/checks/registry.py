@@ -66,24 +66,39 @@ class Check:
     codes: codes, or beginnings of them, that it reports.
     words: it runs only on a text that contains one of these; () for every text. A text that
       contains one is analysed whole.
+    declared: it looks at the `[[match]]` of the rules in use, and its words are theirs.
   """
 
   function: Function
   codes: tuple[str, ...]
   words: tuple[str, ...] = ()
+  declared: bool = False
 
 
 CHECKS: dict[Function, Check] = {}
 
 
-def check(*codes: str, words: Sequence[str] = ()) -> Callable[[Function], Function]:
+def check(
+  *codes: str, words: Sequence[str] = (), declared: bool = False
+) -> Callable[[Function], Function]:
   """Registers a function as the logic of some rules; see `Check`."""
 
   def register(function: Function) -> Function:
-    CHECKS[function] = Check(function, codes, tuple(words))
+    CHECKS[function] = Check(function, codes, tuple(words), declared)
     return function
 
   return register
+
+
+def checks(words: tuple[str, ...]) -> tuple[Check, ...]:
+  """The checks that are to run; `words` are those of the `[[match]]` of the rules in use."""
+  found = []
+  for entry in CHECKS.values():
+    if not entry.declared:
+      found.append(entry)
+    elif words:
+      found.append(dataclasses.replace(entry, words=words))
+  return tuple(found)
 
 
 def hook_classes(module: Module) -> Iterator[tuple[ast.ClassDef, ast.expr, symbols.Symbol]]:
