@@ -135,3 +135,13 @@ def current(bindings: list[Binding], node: ast.AST) -> list[Binding]:
   if last is None:
     return bindings
   return before[last:]
+
+
+def final(bindings: list[Binding]) -> list[Binding]:
+  """The bindings that the end of their scope leaves, as a function inside it sees them.
+
+  A `del` at the end does not count: it cannot be what the functions were written for.
+  """
+  kept = [b for b in bindings if not isinstance(b.node, ast.Delete)]
+  last = max((i for i, b in enumerate(kept) if not b.guarded), default=0)
+  return kept[last:] or bindings
