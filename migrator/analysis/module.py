@@ -6,10 +6,12 @@ import ast
 import dataclasses
 import functools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Optional
 
-from migrator.analysis import scopes, symbols
+from migrator.analysis import aliases, places, symbols
+from migrator.analysis.binding import Binding
+from migrator.analysis.scopes import Scope, Scopes
 from migrator.analysis.span import Span
 
 
@@ -39,28 +41,54 @@ class Use:
 class Module:
   """The meaning of one source text.
 
+  Attributes:
+    text, filename: as given.
+    tree: the syntax tree.
+    root: the scope of the module.
+    parents: the node above a node; going through all of them is slow, asking for one is not.
+    scope_of: the scope in which a node is evaluated; likewise.
+
   Args:
     text: the source.
     filename: for messages.
+    shortened: what is parsed instead of the text: the same lines, without parts in which nothing
+      of interest stands. None: the text.
+    lines: the lines on which `uses` has to find what it finds; None: all.
 
   Raises:
     SyntaxError: the text is not valid Python for the running interpreter.
   """
 
-  def __init__(self, text: str, filename: str = "<text>"):
+  def __init__(
+    self,
+    text: str,
+    filename: str = "<text>",
+    *,
+    shortened: Optional[str] = None,
+    lines: Optional[Iterable[int]] = None,
+  ):
     self.text = text
     self.filename = filename
-    self.lines = text.splitlines(keepends=True)
+    parsed = text if shortened is None else shortened
     with warnings.catch_warnings():
       # "\d" in old code warns, and would raise under -W error.
       warnings.simplefilter("ignore")
-      self.tree = ast.parse(text, filename)
-    builder = scopes.ScopeBuilder(self.tree)
-    self.root = builder.root
-    self.scope_of = builder.scope_of
-    self.scopes = builder.scopes
-    self.parents = builder.parents
+      self.tree = ast.parse(parsed, filename)
+    self._lines = lines
+    self._scopes = Scopes(self.tree, parsed)
+    self._places = places.Places(self.tree, self._scopes)
+    self.root = self._scopes.root
+    self.parents = self._places.parents
+    self.scope_of = self._places.scope_of
     self._resolved: dict[tuple[int, str], Optional[symbols.Symbol]] = {}
+    self._pending: set[int] = set()
+    self.class_attributes: dict[ast.ClassDef, dict[str, list[ast.expr]]] = {}  # of `aliases`
+    self.pending_attributes: set[str] = set()
+
+  @functools.cached_property
+  def lines(self) -> list[str]:
+    """The lines of the text with their ends."""
+    return self.text.splitlines(keepends=True)
 
   # -- places -----------------------------------------------------------------
 
@@ -92,6 +120,20 @@ class Module:
     lines[0] = lines[0][node.col_offset :]
     return b"\n".join(lines).decode("utf-8")
 
+  @property
+  def scopes(self) -> Mapping[ast.AST, Scope]:
+    """All scopes by the nodes that open them."""
+    self._places.all()
+    return self._scopes.known
+
+  def nodes(self) -> Iterable[ast.AST]:
+    """The nodes of the statements that are of interest, in the order of the source."""
+    return self._record.scope_of
+
+  @property
+  def _record(self) -> places.Record:
+    return self._places.all() if self._lines is None else self._places.at(self._lines)
+
   def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
     while node in self.parents:
       node = self.parents[node]
@@ -108,24 +150,37 @@ class Module:
   def resolve(self, node: ast.AST) -> Optional[symbols.Symbol]:
     """The symbol that a Name or Attribute means, or None.
 
-    Follows imports, `alias = tf.estimator`, and `importlib.import_module("...")`. A name
-    with several meanings has the first TensorFlow one (`try: import` ... `except`).
+    Follows imports, `alias = tf.estimator`, also as an attribute of a class or behind a
+    condition, and `importlib.import_module("...")`. A name with several meanings has the first
+    TensorFlow one (`try: import` ... `except`).
     """
     if isinstance(node, ast.Attribute):
       base = self.resolve(node.value)
-      return None if base is None else base.attribute(node.attr)
+      return aliases.attribute(self, node) if base is None else base.attribute(node.attr)
     if isinstance(node, ast.Call):
-      return self._resolve_call(node)
+      return aliases.call(self, node)
+    if isinstance(node, (ast.IfExp, ast.BoolOp, ast.NamedExpr)):
+      return aliases.choice(self, node)
     if not isinstance(node, ast.Name):
       return None
-    scope, bindings = self.scope_of.get(node, self.root).lookup(node.id)
-    key = (id(scope), node.id)
+    here = self.scope_of.get(node, self.root)
+    scope, bindings = here.lookup(node.id)
+    if len(bindings) > 1 and scope is here:
+      seen = aliases.current(bindings, node)
+      if len(seen) < len(bindings):
+        return self._resolve_bindings(seen)
+    return self.resolve_name(node.id, here)
+
+  def resolve_name(self, name: str, here: Scope) -> Optional[symbols.Symbol]:
+    """The symbol that a name means in a scope, or None; see `resolve`."""
+    scope, bindings = here.lookup(name)
+    key = (id(scope), name)
     if key not in self._resolved:
       self._resolved[key] = None  # while it is looked for: `a, b = b, a` ends here
-      self._resolved[key] = self._resolve_bindings(bindings)
+      self._resolved[key] = self._resolve_bindings(aliases.final(bindings))
     return self._resolved[key]
 
-  def _resolve_bindings(self, bindings: list[scopes.Binding]) -> Optional[symbols.Symbol]:
+  def _resolve_bindings(self, bindings: list[Binding]) -> Optional[symbols.Symbol]:
     # A name that a parameter, class or function also binds has its own meaning.
     if any(b.kind in ("param", "class", "def", "loop") for b in bindings):
       return None
@@ -135,29 +190,19 @@ class Module:
         return symbol
     return next((s for s in found if s is not None), None)
 
-  def _resolve_binding(self, binding: scopes.Binding) -> Optional[symbols.Symbol]:
+  def _resolve_binding(self, binding: Binding) -> Optional[symbols.Symbol]:
     if binding.kind == "import":
       if binding.target.startswith("."):
         return None
       return symbols.canonical(binding.target)
-    if binding.kind == "assign" and isinstance(binding.value, (ast.Name, ast.Attribute, ast.Call)):
-      return self.resolve(binding.value)
-    return None
-
-  def _resolve_call(self, node: ast.Call) -> Optional[symbols.Symbol]:
-    """`importlib.import_module("x")`, `__import__("x")` and `getattr(tf, "x")`."""
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    literals = [a.value for a in node.args if isinstance(a, ast.Constant)]
-    if name == "getattr" and len(node.args) >= 2 and len(literals) == 1:
-      base = self.resolve(node.args[0])
-      if base is not None and isinstance(literals[0], str) and literals[0].isidentifier():
-        return base.attribute(literals[0])
-    if len(node.args) == 1 and len(literals) == 1 and isinstance(literals[0], str):
-      if name == "__import__":
-        return symbols.canonical(literals[0])
-      symbol = self.resolve(node.func)
-      if symbol is not None and symbol.path == "importlib.import_module":
-        return symbols.canonical(literals[0])
+    if binding.kind == "assign" and binding.value is not None:
+      if id(binding) in self._pending:
+        return None  # `tf = tf.compat.v1`: what `tf` was before
+      self._pending.add(id(binding))
+      try:
+        return self.resolve(binding.value)
+      finally:
+        self._pending.discard(id(binding))
     return None
 
   def uses(self) -> Iterator[Use]:
@@ -170,32 +215,46 @@ class Module:
   @functools.cached_property
   def _uses(self) -> list[Use]:
     found: list[Use] = []
-    for node in self.scope_of:
-      if isinstance(node, (ast.Import, ast.ImportFrom)):
+    record = self._record
+    # A list: to resolve a name may record more nodes.
+    for node in list(record.scope_of):
+      kind = type(node)
+      if kind is ast.Name:
+        if isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+          found += self._chain_uses(node, self.resolve(node))
+      elif kind is ast.Call:
+        if isinstance(node.func, (ast.Name, ast.Attribute)):  # type: ignore[attr-defined]
+          found += self._chain_uses(node, aliases.call(self, node))  # type: ignore[arg-type]
+      elif kind is ast.Import or kind is ast.ImportFrom:
         found += self._import_uses(node)
-      elif isinstance(node, (ast.Name, ast.Attribute)):
-        parent = self.parents.get(node)
-        if isinstance(parent, ast.Attribute) or not isinstance(node.ctx, ast.Load):
-          continue
-        if (
-          isinstance(parent, ast.Call)
-          and parent.args
-          and parent.args[0] is node
-          and self._resolve_call(parent) is not None
-        ):
-          continue  # the first argument of a getattr: the call is the longer chain
-        symbol = self.resolve(node)
-        if symbol is not None and symbols.is_tensorflow(symbol):
-          found.append(Use(symbol, node, self.span(node)))
-      elif (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and not isinstance(self.parents.get(node), ast.Attribute)
-      ):
-        symbol = self._resolve_call(node)
-        if node.func.id == "getattr" and symbol is not None and symbols.is_tensorflow(symbol):
-          found.append(Use(symbol, node, self.span(node)))
     return sorted(found, key=lambda u: (u.span.line, u.span.column))
+
+  def _chain_uses(self, root: ast.AST, symbol: Optional[symbols.Symbol]) -> Iterator[Use]:
+    """The use of the chain `root.x.y`, if it is one and nothing reports it as a part of more."""
+    node, parent = root, self.parents[root]
+    if symbol is None and isinstance(parent, ast.Attribute):
+      symbol = aliases.attribute(self, parent)
+      node, parent = parent, self.parents[parent]
+    if symbol is None:
+      return
+    while isinstance(parent, ast.Attribute):
+      symbol = symbol.attribute(parent.attr)
+      node, parent = parent, self.parents[parent]
+    if not symbols.is_tensorflow(symbol):
+      return
+    if node is root and isinstance(root, ast.Call) and not _is_named(root.func, "getattr"):
+      return  # import_module("tensorflow") alone: what is done with it counts
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+      return
+    if (
+      not isinstance(node, ast.Call)
+      and isinstance(parent, ast.Call)
+      and parent.args
+      and parent.args[0] is node
+      and aliases.call(self, parent) is not None
+    ):
+      return  # the first argument of a getattr: the call is the longer chain
+    yield Use(symbol, node, self.span(node))
 
   def _import_uses(self, node) -> Iterator[Use]:
     for alias in node.names:
@@ -281,3 +340,7 @@ class Module:
       except ZeroDivisionError:
         return UNKNOWN
     return UNKNOWN
+
+
+def _is_named(node: ast.AST, name: str) -> bool:
+  return isinstance(node, ast.Name) and node.id == name

@@ -4,49 +4,36 @@ The rules are those of the language reference, section "Naming and binding"
 (https://docs.python.org/3/reference/executionmodel.html): class bodies are invisible to
 the functions inside them, comprehensions have their own scope except for their first
 iterable, `global` and `nonlocal` redirect a binding.
+
+The bindings of a scope are read when somebody first asks for them: most scopes of a file hold
+nothing of interest, and nobody asks.
 """
 
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
 from typing import Optional
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+from migrator.analysis import binding
 
-
-@dataclasses.dataclass(eq=False)
-class Binding:
-  """One place that gives a name a meaning.
-
-  Attributes:
-    name: the bound name.
-    kind: "import", "assign", "def", "class", "param", "loop" or "other".
-    node: the statement (or parameter) that binds.
-    value: the bound expression, for a plain `name = value`; else None.
-    target: dotted import target, for an import, for example "tensorflow.compat.v1".
-    guarded: whether the binding stands under a condition (`if`, `try`, a loop).
-  """
-
-  name: str
-  kind: str
-  node: ast.AST
-  value: Optional[ast.expr] = None
-  target: str = ""
-  guarded: bool = False
+Binding = binding.Binding
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Scope:
-  """A module, class, function, lambda or comprehension with its bindings."""
+  """A module, class, function, lambda or comprehension with its bindings.
 
-  def __init__(self, node: ast.AST, parent: Optional[Scope]):
+  Attributes:
+    node: what opens the scope.
+    parent: the scope around it; None for the module.
+  """
+
+  def __init__(self, node: ast.AST, parent: Optional[Scope], program: Scopes):
     self.node = node
     self.parent = parent
-    self.bindings: dict[str, list[Binding]] = {}
-    self.redirected: dict[str, Scope] = {}
-    self.star_imports: list[str] = []
+    self._program = program
+    self._names: Optional[binding.Names] = None
 
   @property
   def is_class(self) -> bool:
@@ -56,25 +43,44 @@ class Scope:
   def is_module(self) -> bool:
     return isinstance(self.node, ast.Module)
 
+  @property
+  def names(self) -> binding.Names:
+    """What the scope binds, redirects and imports by star."""
+    names = self._names
+    if names is None:
+      names = self._program.read(self)
+    return names
+
+  @property
+  def bindings(self) -> dict[str, list[Binding]]:
+    """The bindings by name, each list in the order of the source."""
+    return self.names.bindings
+
+  @property
+  def redirected(self) -> dict[str, Scope]:
+    """The scopes that own the names of `global` and `nonlocal` statements."""
+    return self._program.redirects(self)
+
+  @property
+  def star_imports(self) -> list[str]:
+    return self.names.star_imports
+
   def module(self) -> Scope:
     scope = self
     while scope.parent is not None:
       scope = scope.parent
     return scope
 
-  def bind(self, binding: Binding) -> None:
-    owner = self.redirected.get(binding.name, self)
-    owner.bindings.setdefault(binding.name, []).append(binding)
-
   def lookup(self, name: str) -> tuple[Optional[Scope], list[Binding]]:
     """Returns the scope that defines `name`, seen from here, and its bindings."""
-    if name in self.redirected:
+    if self._program.redirecting and name in self.redirected:
       owner = self.redirected[name]
       return owner, owner.bindings.get(name, [])
     scope: Optional[Scope] = self
     while scope is not None:
-      if name in scope.bindings and (scope is self or not scope.is_class):
-        return scope, scope.bindings[name]
+      found = (scope._names or scope.names).bindings
+      if name in found and (scope is self or not scope.is_class):
+        return scope, found[name]
       scope = scope.parent
     return None, []
 
@@ -85,224 +91,73 @@ class Scope:
       scope = scope.parent
 
 
-class ScopeBuilder(ast.NodeVisitor):
-  """Builds the scope tree; `scope_of` maps each Name, Attribute, Call, ... to its scope."""
+class Scopes:
+  """All scopes of a module.
 
-  def __init__(self, tree: ast.Module):
-    self.root = Scope(tree, None)
-    self.scope_of: dict[ast.AST, Scope] = {}
-    self.scopes: dict[ast.AST, Scope] = {tree: self.root}
-    self.parents: dict[ast.AST, ast.AST] = {}
-    self._scope = self.root
-    self._guards = 0
-    self.visit(tree)
+  Args:
+    tree: the module.
+    text: its source; it tells what need not be looked for.
 
-  def visit(self, node: ast.AST) -> None:
-    self.scope_of[node] = self._scope
-    for child in ast.iter_child_nodes(node):
-      self.parents[child] = node
-    super().visit(node)
+  Attributes:
+    root: the scope of the module.
+    known: the scopes that were entered so far, by what opens them.
+  """
 
-  def _adopt(self, node: ast.AST) -> None:
-    """Notes the parent of the children of a node that is not visited as a whole."""
-    self.scope_of[node] = self._scope
-    for child in ast.iter_child_nodes(node):
-      self.parents[child] = node
+  def __init__(self, tree: ast.Module, text: str):
+    self._walrus = ":=" in text
+    # With `global` and `nonlocal`, what a scope binds depends on the scopes inside it.
+    self.redirecting = "global" in text or "nonlocal" in text
+    self._owners: Optional[dict[Scope, dict[str, Scope]]] = None
+    self.known: dict[ast.AST, Scope] = {}
+    self.root = self.enter(tree, None)
 
-  def _bind(self, name: str, kind: str, node: ast.AST, **more) -> None:
-    self._scope.bind(Binding(name, kind, node, guarded=self._guards > 0, **more))
-
-  def _bind_target(self, target: ast.AST, kind: str, node: ast.AST, value=None) -> None:
-    if isinstance(target, ast.Name):
-      self._bind(target.id, kind, node, value=value)
-    elif isinstance(target, ast.Starred):
-      self._bind_target(target.value, "other", node)
-    elif isinstance(target, (ast.Tuple, ast.List)):
-      values: list[Optional[ast.expr]] = [None] * len(target.elts)
-      if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(values):
-        values = list(value.elts)
-      for element, element_value in zip(target.elts, values):
-        unpacked = kind if element_value is not None or kind == "loop" else "other"
-        self._bind_target(element, unpacked, node, element_value)
-
-  def visit_Import(self, node: ast.Import) -> None:
-    for alias in node.names:
-      if alias.asname:
-        self._bind(alias.asname, "import", node, target=alias.name)
-      else:
-        # `import a.b` binds `a`.
-        self._bind(alias.name.split(".")[0], "import", node, target=alias.name.split(".")[0])
-
-  def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-    module = "." * node.level + (node.module or "")
-    for alias in node.names:
-      if alias.name == "*":
-        self._scope.star_imports.append(module)
-      else:
-        separator = "" if module.endswith(".") or not module else "."
-        self._bind(
-          alias.asname or alias.name, "import", node, target=module + separator + alias.name
-        )
-
-  def visit_Assign(self, node: ast.Assign) -> None:
-    self.visit(node.value)
-    for target in node.targets:
-      self._bind_target(target, "assign", node, node.value)
-      self.visit(target)
-
-  def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-    self.visit(node.annotation)
-    if node.value is not None:
-      self.visit(node.value)
-      self._bind_target(node.target, "assign", node, node.value)
-    self.visit(node.target)
-
-  def visit_AugAssign(self, node: ast.AugAssign) -> None:
-    self._bind_target(node.target, "other", node)
-    self.generic_visit(node)
-
-  def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-    scope = self._scope
-    while isinstance(self._scope.node, _COMPREHENSIONS) and self._scope.parent:
-      self._scope = self._scope.parent
-    self._bind_target(node.target, "assign", node, node.value)
-    self._scope = scope
-    self.generic_visit(node)
-
-  def _visit_loop(self, node) -> None:
-    self.visit(node.iter)
-    self._guards += 1
-    self._bind_target(node.target, "loop", node)
-    self.visit(node.target)
-    for child in node.body + node.orelse:
-      self.visit(child)
-    self._guards -= 1
-
-  visit_For = _visit_loop
-  visit_AsyncFor = _visit_loop
-
-  def _visit_guard(self, node) -> None:
-    self._guards += 1
-    self.generic_visit(node)
-    self._guards -= 1
-
-  visit_If = _visit_guard
-  visit_While = _visit_guard
-  visit_Try = _visit_guard
-  visit_TryStar = _visit_guard
-  visit_Match = _visit_guard
-
-  def visit_With(self, node) -> None:
-    for item in node.items:
-      if item.optional_vars is not None:
-        self._bind_target(item.optional_vars, "other", node)
-    self.generic_visit(node)
-
-  visit_AsyncWith = visit_With
-
-  def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-    if node.name:
-      self._bind(node.name, "other", node)
-    self.generic_visit(node)
-
-  def visit_MatchAs(self, node) -> None:
-    if node.name:
-      self._bind(node.name, "other", node)
-    self.generic_visit(node)
-
-  def visit_MatchStar(self, node) -> None:
-    if node.name:
-      self._bind(node.name, "other", node)
-
-  def visit_Delete(self, node: ast.Delete) -> None:
-    for target in node.targets:
-      self._bind_target(target, "other", node)
-    self.generic_visit(node)
-
-  def visit_Global(self, node: ast.Global) -> None:
-    for name in node.names:
-      self._scope.redirected[name] = self.root
-
-  def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
-    for name in node.names:
-      owner, _ = self._scope.parent.lookup(name) if self._scope.parent else (None, [])
-      if owner is not None:
-        self._scope.redirected[name] = owner
-
-  def _enter(self, node: ast.AST) -> Scope:
-    scope = Scope(node, self._scope)
-    self.scopes[node] = scope
+  def enter(self, node: ast.AST, parent: Optional[Scope]) -> Scope:
+    """The scope that a node opens; always the same one."""
+    scope = self.known.get(node)
+    if scope is None:
+      scope = self.known[node] = Scope(node, parent, self)
     return scope
 
-  def _visit_function(self, node) -> None:
-    arguments = node.args
-    if not isinstance(node, ast.Lambda):
-      self._bind(node.name, "def", node)
-      for decorator in node.decorator_list:
-        self.visit(decorator)
-      if node.returns is not None:
-        self.visit(node.returns)
-    # `arguments` is not visited as a node: its parts belong to two scopes.
-    self._adopt(arguments)
-    parameters = arguments.posonlyargs + arguments.args + arguments.kwonlyargs
-    variadic = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
-    for expression in [*arguments.defaults, *arguments.kw_defaults]:
-      if expression is not None:
-        self.visit(expression)
-    for parameter in parameters + variadic:
-      self._adopt(parameter)
-      if parameter.annotation is not None:
-        self.visit(parameter.annotation)
-    outer, guards = self._scope, self._guards
-    self._scope, self._guards = self._enter(node), 0
-    for parameter in parameters + variadic:
-      self._bind(parameter.arg, "param", parameter)
-    body = [node.body] if isinstance(node, ast.Lambda) else node.body
-    self._predeclare(body)
-    for child in body:
-      self.visit(child)
-    self._scope, self._guards = outer, guards
+  def read(self, scope: Scope) -> binding.Names:
+    """Reads what a scope binds."""
+    if self.redirecting:
+      self._resolve_redirects()
+      if scope._names is not None:
+        return scope._names
+    scope._names = binding.read(scope.node, self._walrus)
+    return scope._names
 
-  visit_FunctionDef = _visit_function
-  visit_AsyncFunctionDef = _visit_function
-  visit_Lambda = _visit_function
+  def redirects(self, scope: Scope) -> dict[str, Scope]:
+    """The owners of the names that `global` and `nonlocal` redirect in a scope."""
+    if not self.redirecting:
+      return {}
+    return self._resolve_redirects().get(scope, {})
 
-  def _predeclare(self, body) -> None:
-    """`global` may follow a use in the text of the function: read it first."""
-    for statement in body:
-      for node in ast.walk(statement) if isinstance(statement, ast.stmt) else ():
-        if isinstance(node, ast.Global):
-          self.visit_Global(node)
+  def _resolve_redirects(self) -> dict[Scope, dict[str, Scope]]:
+    """Moves the bindings that `global` and `nonlocal` redirect to the scopes that own them."""
+    if self._owners is None:
+      self._owners = {}
+      moved: list[list[Binding]] = []
+      self._redirect(self.root, self._owners, moved)
+      for bindings in moved:
+        bindings.sort(key=lambda b: b.node.lineno)  # type: ignore[attr-defined]
+    return self._owners
 
-  def visit_ClassDef(self, node: ast.ClassDef) -> None:
-    self._bind(node.name, "class", node)
-    for child in [*node.decorator_list, *node.bases, *node.keywords]:
-      self.visit(child)
-    outer, guards = self._scope, self._guards
-    self._scope, self._guards = self._enter(node), 0
-    for child in node.body:
-      self.visit(child)
-    self._scope, self._guards = outer, guards
-
-  def _visit_comprehension(self, node) -> None:
-    # The first iterable is evaluated outside.
-    self.visit(node.generators[0].iter)
-    outer, guards = self._scope, self._guards
-    self._scope, self._guards = self._enter(node), 0
-    for i, generator in enumerate(node.generators):
-      self._adopt(generator)
-      if i:
-        self.visit(generator.iter)
-      self._bind_target(generator.target, "loop", generator)
-      self.visit(generator.target)
-      for condition in generator.ifs:
-        self.visit(condition)
-    for field in ("key", "value", "elt"):
-      if hasattr(node, field):
-        self.visit(getattr(node, field))
-    self._scope, self._guards = outer, guards
-
-  visit_ListComp = _visit_comprehension
-  visit_SetComp = _visit_comprehension
-  visit_DictComp = _visit_comprehension
-  visit_GeneratorExp = _visit_comprehension
+  def _redirect(self, scope: Scope, owners: dict, moved: list) -> None:
+    scope._names = names = binding.read(scope.node, self._walrus)
+    own: dict[str, Scope] = {}
+    for name in names.globals:
+      own[name] = self.root
+    for name in names.nonlocals:
+      owner, _ = scope.parent.lookup(name) if scope.parent else (None, [])
+      if owner is not None:
+        own[name] = owner
+    if own:
+      owners[scope] = own
+      for name, owner in own.items():
+        if owner is not scope and name in names.bindings:
+          target = owner.bindings.setdefault(name, [])
+          target += names.bindings.pop(name)
+          moved.append(target)
+    for node in names.inner:
+      self._redirect(self.enter(node, scope), owners, moved)
