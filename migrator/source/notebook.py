@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
-from migrator.source import errors, parse
+from migrator.source import errors, magics, parse
 
-# Cell magics whose body is Python of this program; any other hands the body to something else.
-_PYTHON_CELLS = frozenset(("capture", "time", "timeit", "prun"))
-_MAGIC = re.compile(r"^(?P<indent>\s*)(?:[\w, ]+=\s*)?(?:[%!?]|[\w.]+\?{1,2}\s*$)")
+_PYTHON = re.compile(r"i?py", re.I)  # also of kernels: ipython, python3, pyspark
+# Before a cell whose first line is indented, which IPython allows.
+_INDENT = re.compile(r"(?:[ \t]*\n)*([ \t]+)\S")
+_HEADER = "if True:\n"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,11 +23,18 @@ class Cell:
     number: 1-based, counting all cells of the notebook.
     text: the source as it stands in the notebook.
     code: the same number of lines as Python; magics are replaced by `pass`.
+    header: a line before the code in the text of the notebook that is in no cell, or "".
   """
 
   number: int
   text: str
   code: str
+  header: str = ""
+
+  @property
+  def lines(self) -> int:
+    """How many lines it has."""
+    return self.code.count("\n") + 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,18 +47,32 @@ class Notebook:
   @property
   def text(self) -> str:
     """The code of all cells, one after the other, as one text."""
-    return "".join(cell.code + "\n" for cell in self.cells)
+    return "".join(cell.header + cell.code + "\n" for cell in self.cells)
 
   def locate(self, line: int) -> tuple[int, int]:
     """Returns the cell's number and the line in it for a line of `text`."""
     first = 1
     for cell in self.cells:
-      count = cell.code.count("\n") + 1
-      if line < first + count:
-        return cell.number, line - first + 1
-      first += count
+      first += cell.header.count("\n")
+      if line < first + cell.lines:
+        return cell.number, max(line - first, 0) + 1
+      first += cell.lines
     last = self.cells[-1] if self.cells else Cell(1, "", "")
-    return last.number, last.code.count("\n") + 1
+    return last.number, last.lines
+
+  def row(self, number: int, line: int) -> int:
+    """Returns the line of `text` for a line of a code cell: what `locate` undoes.
+
+    Raises:
+      KeyError: there is no code cell with this number.
+    """
+    first = 1
+    for cell in self.cells:
+      first += cell.header.count("\n")
+      if cell.number == number:
+        return first + line - 1
+      first += cell.lines
+    raise KeyError(number)
 
 
 def read(text: str, path: str) -> Notebook:
@@ -70,7 +91,10 @@ def read(text: str, path: str) -> Notebook:
   cells = _cells(data)
   if cells is None:
     raise errors.SourceError(errors.SYNTAX, path, "no valid notebook: it has no list of cells")
-  found, faults = [], []
+  found: list[Cell] = []
+  faults = []
+  if not _is_python(data):
+    return Notebook((), ())
   for number, cell in enumerate(cells, start=1):
     if not isinstance(cell, dict) or cell.get("cell_type") != "code":
       continue
@@ -79,10 +103,10 @@ def read(text: str, path: str) -> Notebook:
       source = "".join(line for line in source if isinstance(line, str))
     if not isinstance(source, str):
       continue
-    code, fault = _as_python(source, path, number)
+    read_cell, fault = _as_python(source, path, number)
     if fault is not None:
       faults.append(fault)
-    found.append(Cell(number, source, code))
+    found.append(read_cell)
   return Notebook(tuple(found), tuple(faults))
 
 
@@ -97,43 +121,43 @@ def _cells(data: Any):
   return cells if isinstance(cells, list) else None
 
 
-def _as_python(source: str, path: str, number: int):
-  """Returns Python with as many lines as the source, and an error or None."""
+def _is_python(data: dict[str, Any]) -> bool:
+  """Whether a notebook's kernel runs Python, as far as it says."""
+  metadata = data.get("metadata")
+  for key, name in (("language_info", "name"), ("kernelspec", "language")):
+    place = metadata.get(key) if isinstance(metadata, dict) else None
+    language = place.get(name) if isinstance(place, dict) else None
+    if isinstance(language, str) and language:
+      return _PYTHON.match(language) is not None
+  return True
+
+
+def _as_python(source: str, path: str, number: int) -> tuple[Cell, Optional[errors.SourceError]]:
+  """Returns the cell, with no code if it is no Python, and an error or None."""
   lines = re.split(r"\r\n|\r|\n", source)
-  blank = "\n" * (len(lines) - 1)
-  first = next((i for i, line in enumerate(lines) if line.strip()), 0)
-  if lines[first].startswith("%%"):
-    if re.split(r"\W", lines[first][2:])[0] not in _PYTHON_CELLS:
-      return blank, None
-    lines[first] = "pass"
-  plain = "\n".join(lines)
-  fault = parse.check(plain, path)
-  if fault is None:
-    return plain, None
-  # Only now: a line of a valid cell may begin with % as an operator.
-  code = "\n".join(_without_magics(lines))
-  fault = parse.check(code, path)
-  if fault is None:
-    return code, None
+  blank = Cell(number, source, "\n" * (len(lines) - 1))
+  magic, is_python = magics.cell_magic(lines)
+  if not is_python:
+    return blank, None
+  rest = "\n".join(lines[magic + 1 :])
+  indent = _INDENT.match(rest)
+  if magic >= 0:
+    lines[magic] = "" if indent else "pass"
+  tried = []
+  for code in magics.readings("\n".join(lines)):
+    for header in () if code in tried else ("", _HEADER) if indent else ("",):
+      if parse.check(header + code, path) is None:
+        return Cell(number, source, code, header), None
+    tried.append(code)
+  return blank, _fault(tried[magics.PLAIN], indent[1] if indent else "", path, number)
+
+
+def _fault(code: str, indent: str, path: str, number: int) -> errors.SourceError:
+  """Why the code of a cell is no Python; IPython takes the indent of the first line from all."""
+  fault = parse.check(re.sub(f"(?m)^{indent}", "", code), path)
+  assert fault is not None
   reason = fault.reason
   if fault.code == errors.PYTHON_2:
     reason = f"Python 2 syntax ({reason})"
-  return blank, errors.SourceError(
-    errors.NOTEBOOK_CELL, path, reason, fault.line, fault.column, number
-  )
-
-
-def _without_magics(lines: Sequence[str]) -> list[str]:
-  result = []
-  continued = False
-  for line in lines:
-    match = _MAGIC.match(line)
-    if continued:
-      result.append("")
-    elif match:
-      result.append(match["indent"] + "pass")
-    else:
-      result.append(line)
-      continue
-    continued = line.rstrip().endswith("\\")
-  return result
+  column = fault.column + len(indent)
+  return errors.SourceError(errors.NOTEBOOK_CELL, path, reason, fault.line, column, number)

@@ -40,16 +40,32 @@ def test_cells_are_counted_with_text_cells():
   ("source", "code"),
   [
     ("%matplotlib inline\nx = 1", "pass\nx = 1"),
+    ("%%capture\n%cd x\nx = 1", "pass\npass\nx = 1"),
     ("!pip install \\\n  tensorflow\nx = 1", "pass\n\nx = 1"),
+    ("!pip install \\\n  a \\\n  b", "pass\n\n"),
     ("files = !ls\nx = 1", "pass\nx = 1"),
-    ("if a:\n  !ls\nelse:\n  %time f()", "if a:\n  pass\nelse:\n  pass"),
-    ("?print\nprint?\nx = 1", "pass\npass\nx = 1"),
+    ("a.b, c['d'] = !ls\nx = 1", "pass\nx = 1"),
+    ("if a:\n  !ls\nelse:\n  %cd f", "if a:\n  pass\nelse:\n  pass"),
+    ("?print\nprint?\nnp.ra*??\nx = 1", "pass\npass\npass\nx = 1"),
+    ("%time x = f()\n%timeit -n 10 -r3 f(x)", "0;    x = f()\n0;                f(x)"),
+    ("%time\n%timeit -o\n%time for x in y: f(x)", "pass\npass\npass"),
+    (
+      '!ls\nx = (5\n  % 3)\ns = """\n%d\n!\n""" % 3',
+      'pass\nx = (5\n  % 3)\ns = """\n%d\n!\n""" % 3',
+    ),
+    ("!ls ) '\nx = '(' # (\n!ls", "pass\nx = '(' # (\npass"),
+    ("pip install a==2\nx = 1", "pass\nx = 1"),
+    ("cd ..\nls ./x\nrm -rf y\nless = 2\nless - x.y", "pass\npass\npass\nless = 2\nless - x.y"),
     ("%%bash\nls | grep x", "\n"),
+    ("# first\n\n%%bash\nls | grep x", "\n\n\n"),
     ("%%writefile a.py\nprint 'x'", "\n"),
     ("%%time\nx = 1", "pass\nx = 1"),
+    ("# first\n%%timeit -n 3\nx = 1", "# first\npass\nx = 1"),
     ("\n%%capture out\nx = 1", "\npass\nx = 1"),
     ("x = (5\n  % 3)", "x = (5\n  % 3)"),
     ("await f()", "await f()"),
+    ("async for x in y:\n  pass", "async for x in y:\n  pass"),
+    ("f();", "f();"),
     ("", ""),
   ],
 )
@@ -58,6 +74,64 @@ def test_magics(source, code):
   assert not book.errors
   assert book.cells[0].code == code
   assert book.cells[0].code.count("\n") == source.count("\n")
+
+
+@pytest.mark.parametrize(
+  "source",
+  [
+    "  x = 1\n  if x:\n    y = 2",
+    "\n  x = 1\ny = 2",
+    "  !ls\n  x = 1",
+    "%%time\n  x = 1",
+  ],
+)
+def test_a_cell_whose_first_line_is_indented_is_read_as_ipython_does(source):
+  book = notebook.read(_notebook("a = 1", source, "b = 2"), "n.ipynb")
+  assert not book.errors
+  rows = [book.row(2, line) for line in range(1, source.count("\n") + 2)]
+  assert [book.locate(row) for row in rows] == [(2, line + 1) for line in range(len(rows))]
+  assert book.locate(book.row(3, 1)) == (3, 1)
+  assert book.text.split("\n")[book.row(3, 1) - 1] == "b = 2"
+  compile(book.text, "n", "exec")
+
+
+def test_the_place_of_an_error_in_an_indented_cell():
+  (error,) = notebook.read(_notebook("  x = 1\n  y = = 2"), "n.ipynb").errors
+  assert (error.line, error.column) == (2, 6)
+  assert error.reason.endswith("line 2")
+
+
+def test_the_place_of_an_error_behind_magics():
+  (error,) = notebook.read(_notebook("!ls\n%time f()\nx = = 2"), "n.ipynb").errors
+  assert (error.line, error.column) == (3, 4)
+
+
+def test_rows_and_places_belong_together():
+  book = notebook.read(_notebook("a = 1\nb", "  c = 3\n", "x =", "e = 5"), "n.ipynb")
+  for row in range(1, book.text.count("\n") + 1):
+    number, line = book.locate(row)
+    assert book.row(number, line) == row or book.text.split("\n")[row - 1] == "if True:"
+  with pytest.raises(KeyError):
+    book.row(9, 1)
+
+
+@pytest.mark.parametrize(
+  ("metadata", "count"),
+  [
+    ({}, 1),
+    ({"kernelspec": {"name": "python3"}}, 1),
+    ({"kernelspec": {"language": "python"}}, 1),
+    ({"language_info": {"name": "ipython"}}, 1),
+    ({"language_info": {"name": "R"}}, 0),
+    ({"kernelspec": {"language": "julia"}}, 0),
+    ({"kernelspec": 3}, 1),
+    ([], 1),
+  ],
+)
+def test_notebooks_in_other_languages_have_no_code(metadata, count):
+  cells = [{"cell_type": "code", "source": "x <- 1"}]
+  book = notebook.read(json.dumps({"cells": cells, "metadata": metadata}), "n.ipynb")
+  assert len(book.cells) == count
 
 
 def test_a_cell_that_cannot_be_parsed_does_not_hide_the_others():
