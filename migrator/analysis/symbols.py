@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from typing import Optional
 
 # Hooks that `tf.estimator` exported a second time; the canonical name is that of `tf.train`.
@@ -101,6 +102,11 @@ def _private(dotted: str) -> Symbol:
   if public and name:
     return Symbol(public + "." + name, "", private=True)
   return Symbol(dotted, "", private=True)
+
+
+def private_modules() -> Collection[str]:
+  """The dotted names of the private modules that `canonical` knows public names of."""
+  return _PRIVATE_MODULES.keys()
 
 
 def is_tensorflow(symbol: Optional[Symbol]) -> bool:
