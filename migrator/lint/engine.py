@@ -35,14 +35,13 @@ def examine_file(path: str, *, gate: bool = False) -> Examined:
     OSError: the file cannot be read.
   """
   with open(path, "rb") as file:
-    raw = file.read()
-  if gate and not document.mentions(raw) and not _has_declared(raw):
-    return Examined(path)
-  return examine_bytes(raw, path)
+    return examine_bytes(file.read(), path, gate=gate)
 
 
-def examine_bytes(raw: bytes, path: str) -> Examined:
+def examine_bytes(raw: bytes, path: str, *, gate: bool = False) -> Examined:
   """Examines the bytes of a file; see `examine_file`."""
+  if gate and not passes_gate(raw):
+    return Examined(path)
   try:
     return examine(document.Document.from_bytes(raw, path))
   except errors.SourceError as error:
@@ -62,6 +61,11 @@ def examine(source: document.Document) -> Examined:
     return Examined(source.path, (error_finding(fault),))
   findings = tuple(sorted(set(found), key=Finding.sort_key))
   return Examined(source.path, findings, noqa.parse(source))
+
+
+def passes_gate(raw: bytes) -> bool:
+  """Whether bytes, or a part of a file, say anything that a rule may be about."""
+  return document.mentions(raw) or _has_declared(raw)
 
 
 def check_file(path: str, *, gate: bool = False) -> list[Finding]:
