@@ -11,8 +11,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from migrator.lint import rules
-from migrator.lint.rules import Rule
+from migrator.lint import rule_examples, rules
+from migrator.lint.rules import Match, Rule
 
 _FIXES = {
   "safe": "safe: a rewrite does the same as before",
@@ -32,8 +32,9 @@ _GROUPS = {
 
 
 def to_json(rule: Rule) -> dict[str, Any]:
-  """The rule as plain values."""
-  return dataclasses.asdict(rule)
+  """The rule as plain values; `example_message` is its message for the first example."""
+  plain = {**dataclasses.asdict(rule), "values": dict(rule.values)}
+  return {**plain, "example_message": rule_examples.message(rule)}
 
 
 def page(rule: Rule, level: int = 1) -> str:
@@ -43,17 +44,18 @@ def page(rule: Rule, level: int = 1) -> str:
     rule: the rule.
     level: of its heading.
   """
-  mark = "#" * level
-  removed = f" TensorFlow {rule.removed_in} removed or broke it." if rule.removed_in else ""
-  said = " A rewrite says it, lint does not." if rule.reported_by == "rewrite" else ""
-  parts = [
-    f"{mark} {rule.name} ({rule.code})",
-    rule.message,
-    rule.why + removed,
-    f"**Instead**: {rule.became}",
-    f"**Fix**: {_FIXES[rule.fix]}.{said}",
-    f"**Guide**: <{rule.url}>",
-  ]
+  parts = [f"{'#' * level} {rule.name} ({rule.code})", rule_examples.message(rule), rule.why]
+  if rule.removed_in:
+    parts.append(f"**{_since(rule)}**: TensorFlow {rule.removed_in}")
+  if rule.became:
+    parts.append(f"**Instead**: {rule.became}")
+  parts.append(f"**Fix**: {_FIXES[rule.fix]}.")
+  if rule.reported_by == "rewrite":
+    parts.append("**Reported by**: `migrator rewrite`, not by `migrator lint`.")
+  if rule.url:
+    parts.append(f"**Guide**: <{rule.url}>")
+  if rule.plugin:
+    parts.append("**Flags**:\n\n" + "\n".join(f"- {describe(match)}" for match in rule.match))
   for example in rule.examples:
     if example.bad:
       parts += ["Flagged:", _block(example.bad)]
@@ -64,29 +66,73 @@ def page(rule: Rule, level: int = 1) -> str:
   return "\n\n".join(parts) + "\n"
 
 
+def describe(match: Match) -> str:
+  """One sentence that says what a `[[match]]` flags."""
+  names = " or ".join(f"`{symbol}`" for symbol in match.symbols)
+  if not match.calls_only:
+    return f"any use of {names}"
+  what = f"calls of {names}"
+  if not match.about_argument:
+    return what
+  argument = f"`{match.keyword}`" if match.keyword else f"argument {(match.position or 0) + 1}"
+  if match.missing:
+    return f"{what} without {argument}"
+  conditions = ["is None"] if match.none else []
+  if match.value:
+    conditions.append("is " + " or ".join(f"`{value!r}`" for value in match.value))
+  conditions += [f"is below {match.below}"] if match.below is not None else []
+  conditions += [f"is above {match.above}"] if match.above is not None else []
+  conditions += [f"matches `{match.pattern}`"] if match.pattern else []
+  if not conditions:
+    return f"{what} with {argument}"
+  return f"{what} where {argument} {' and '.join(conditions)}"
+
+
 def document(known: Mapping[str, Rule]) -> str:
   """All rules as one Markdown text."""
   parts = [
     "# Rules",
     "<!-- Made from rules/*.toml by `python -m migrator.lint.docs`. Change those. -->",
-    "`{placeholders}` in a message stand for the values at the place of the finding.",
-    _contents(known),
+    "The messages are those of the first example. **Reported by** rewrite: lint does not say it.",
   ]
-  group = ""
+  groups: dict[str, list[Rule]] = {}
   for rule in known.values():
-    if rule.code[:3] != group:
-      group = rule.code[:3]
-      parts.append(f"## {group}xx: {_GROUPS.get(group, 'Other')}")
-    parts.append(page(rule, level=3).rstrip("\n"))
+    groups.setdefault(rule.code[:3], []).append(rule)
+  for group, members in groups.items():
+    parts += [f"[{_heading(group)}](#{_anchor(_heading(group))})", _contents(members)]
+  for group, members in groups.items():
+    parts.append(f"## {_heading(group)}")
+    parts += [page(rule, level=3).rstrip("\n") for rule in members]
   return "\n\n".join(parts) + "\n"
 
 
-def _contents(known: Mapping[str, Rule]) -> str:
-  rows = ["| code | name | fix | TensorFlow |", "|---|---|---|---|"]
-  for rule in known.values():
-    anchor = f"{rule.name}-{rule.code.lower()}"
-    rows.append(f"| [{rule.code}](#{anchor}) | {rule.name} | {rule.fix} | {rule.removed_in} |")
+def _heading(group: str) -> str:
+  return f"{group}xx: {_GROUPS.get(group, 'Other')}"
+
+
+def _anchor(heading: str) -> str:
+  """The anchor that GitHub gives a heading."""
+  kept = "".join(c for c in heading.lower() if c.isalnum() or c in " -_")
+  return kept.replace(" ", "-")
+
+
+def _contents(members: list[Rule]) -> str:
+  rows = ["| code | name | fix | TensorFlow | reported by |", "|---|---|---|---|---|"]
+  for rule in members:
+    link = f"[{rule.code}](#{_anchor(f'{rule.name} ({rule.code})')})"
+    cells = (link, rule.name, rule.fix, rule.removed_in, rule.reported_by)
+    rows.append("| " + " | ".join(cells) + " |")
   return "\n".join(rows)
+
+
+def _since(rule: Rule) -> str:
+  """What the version of TensorFlow did to what the rule is about.
+
+  Faults of TF2 code, and old syntax, worked until that version; what rules list is gone since.
+  """
+  return (
+    "Broken since" if rule.code.startswith(("EM0", "EM5")) and not rule.symbols else "Removed in"
+  )
 
 
 def _block(code: str) -> str:

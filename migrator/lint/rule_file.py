@@ -89,6 +89,8 @@ def _line(text: str, fault: _Fault) -> int:
     header = re.match(r"\s*\[\[?\s*(\w+)\s*\]?\]", content)
     if header:
       here = header[1]
+      if not fault.table and here == fault.key:
+        return line
       number += here == fault.table
       if here == fault.table and number == fault.number:
         found = line

@@ -1,60 +1,82 @@
-"""Every rule's examples: the bad ones are reported with its code, the good ones are not."""
+"""Every rule's examples: the bad ones are reported with its code, the good ones are not.
 
-import json
+And no rule is half written.
+"""
+
+import re
 
 import pytest
 
-from migrator.lint import engine, rules
+from migrator.lint import engine, rule_examples, rules
+from migrator.lint.rule import Example, Rule
 
 RULES = rules.load()
+# A TOML file cannot hold bytes that are no UTF-8.
+WITHOUT_EXAMPLE = ("EM003",)
+
+each_rule = pytest.mark.parametrize("rule", RULES.values(), ids=lambda r: r.code)
 
 
-def _findings(rule, text):
-  path = "example.py"
-  if rule.code == "EM004":
-    path = "example.ipynb"
-    lines = text.strip("\n").splitlines(keepends=True)
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": lines}
-    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 2})
-  return engine.check_bytes(text.encode("utf-8"), path)
+@each_rule
+def test_the_examples_are_as_they_should_be(rule):
+  assert rule_examples.failures(rule) == []
 
 
-def _examples(part):
-  return [
-    pytest.param(rule, getattr(example, part), id=f"{rule.code}-{rule.name}-{part}{number}")
-    for rule in RULES.values()
-    for number, example in enumerate(rule.examples, start=1)
-    if getattr(example, part)
-  ]
+@each_rule
+def test_every_rule_shows_a_bad_example(rule):
+  assert rule.code in WITHOUT_EXAMPLE or any(example.bad for example in rule.examples)
 
 
-@pytest.mark.parametrize(("rule", "text"), _examples("bad"))
-def test_bad_example(rule, text):
-  codes = [f.code for f in _findings(rule, text)]
-  if rule.reported_by == "lint":
-    assert rule.code in codes
-  else:
-    # Said by a rewrite only: lint must not guess it, and must be able to read the example.
-    assert rule.code not in codes
-    assert not any(code.startswith("EM0") for code in codes)
+@each_rule
+def test_the_message_that_a_reader_sees_has_no_placeholder_left(rule):
+  message = rule_examples.message(rule)
+  parts = re.split(r"\\{\w+\\}", re.escape(rule.message))
+  assert re.fullmatch(".+".join(parts), message), "not the message of this rule"
+  assert not any(f"{{{name}}}" in message for name in rule.placeholders)
 
 
-@pytest.mark.parametrize(("rule", "text"), _examples("good") + _examples("ok"))
-def test_good_and_ok_examples(rule, text):
-  codes = [f.code for f in _findings(rule, text)]
-  assert rule.code not in codes
-  assert not any(code.startswith("EM0") for code in codes)
+@each_rule
+def test_a_rule_says_where_to_read_on_and_what_its_fix_needs(rule):
+  assert re.match(r"https?://\S+$", rule.url)
+  assert rule.fix in ("safe", "review", "manual")
+  assert re.fullmatch(r"|\d+\.\d+", rule.removed_in)
+  assert rule.became.endswith((".", "`")) or rule.became[-1].isalnum()
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda r: r.code)
-def test_one_finding_per_place_and_rule(rule):
-  for example in rule.examples:
-    found = _findings(rule, example.bad or example.ok)
-    places = [(f.code, f.span.line, f.span.column) for f in found]
-    assert len(places) == len(set(places))
+@each_rule
+def test_only_the_message_says_what_values_it_has(rule):
+  assert {name for name, _ in rule.values} <= rule.placeholders
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda r: r.code)
-def test_every_lint_rule_shows_a_bad_example(rule):
-  if rule.code != "EM003":  # a TOML file cannot hold bytes that are no UTF-8
-    assert any(example.bad for example in rule.examples)
+RUN_CONFIG = "import tensorflow as tf\nconfig = tf.estimator.RunConfig(save_checkpoints_steps=7)\n"
+TODAY = RULES["EM101"]
+
+
+def _rule(**changed):
+  parts = {"code": "EM101", "name": "x", "message": "x", "why": "x", "became": "x", "url": "x"}
+  return Rule(**{**parts, "removed_in": "", "fix": "manual", **changed})
+
+
+@pytest.mark.parametrize(
+  ("example", "failure"),
+  [
+    (Example(bad="x = 1"), "EM101 x, example 1: 'bad' is not reported"),
+    (Example(ok=RUN_CONFIG), "'ok' is reported (line 2)"),
+    (Example(bad=RUN_CONFIG, good=RUN_CONFIG), "'good' is reported (line 2)"),
+    (Example(ok="x = ("), "ok cannot be read"),
+  ],
+)
+def test_a_failing_example_is_named(example, failure):
+  (found,) = rule_examples.failures(_rule(examples=(example,)))
+  assert failure in found
+
+
+def test_what_only_a_rewrite_knows_must_not_be_reported_by_lint():
+  rule = _rule(reported_by="rewrite", examples=(Example(bad=RUN_CONFIG),))
+  assert rule_examples.failures(rule) == ["EM101 x, example 1: lint reports 'bad' (line 2)"]
+
+
+def test_the_message_of_a_rule_is_that_of_its_first_example():
+  assert rule_examples.message(TODAY) == next(
+    f.message for f in engine.check_text(TODAY.examples[0].bad, "x.py") if f.code == "EM101"
+  )
