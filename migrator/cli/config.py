@@ -1,127 +1,211 @@
-"""`[tool.migrator]` of the nearest pyproject.toml, and the options that share its meaning."""
+"""Which configuration holds for which file: the nearest pyproject.toml, and the command line."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-import sys
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Callable, Optional
 
-import click
+from migrator.cli import config_file
+from migrator.cli.config_file import TARGETS, Config, InputError
+from migrator.source import walk
 
-from migrator.lint import rules
+if TYPE_CHECKING:
+  from migrator.lint.selection import PerFileIgnore
 
-if sys.version_info >= (3, 11):
-  import tomllib
-else:
-  import tomli as tomllib
-
-TARGETS = ("auto", "fit", "loop")
-
-
-class InputError(click.ClickException):
-  """Input that cannot be used. One line on stderr, exit code 2."""
-
-  exit_code = 2
-
-
-@dataclasses.dataclass(frozen=True)
-class Config:
-  """What `[tool.migrator]` says.
-
-  Attributes:
-    root: folder of the pyproject.toml; `exclude` is relative to it.
-    select, ignore: rule codes, or beginnings of them.
-    exclude: patterns as in a .gitignore file.
-    source_version: 1 or 2: what plain `tf.estimator.X` means; None: decide by the file.
-    target: "auto", "fit" or "loop".
-  """
-
-  root: str = "."
-  select: tuple[str, ...] = ()
-  ignore: tuple[str, ...] = ()
-  exclude: tuple[str, ...] = ()
-  source_version: Optional[int] = None
-  target: str = "auto"
+__all__ = ["TARGETS", "Chosen", "Config", "InputError", "Overrides", "Settings", "load"]
 
 
 def load(start: str = ".") -> Config:
-  """Reads the nearest pyproject.toml, from `start` upwards, that has `[tool.migrator]`.
+  """The nearest `[tool.migrator]` from a folder, or the folder of a file, upwards.
 
   Raises:
-    InputError: the file or a value is faulty; the message names the file and the key.
+    InputError: a file or a value is faulty; the message names file, line and key.
   """
   folder = os.path.abspath(start)
   while True:
-    path = os.path.join(folder, "pyproject.toml")
-    if os.path.isfile(path):
-      table = _table(path)
-      if table is not None:
-        return _checked(table, path, folder)
+    found = config_file.in_folder(folder)
+    if found is not None:
+      return found
     parent = os.path.dirname(folder)
     if parent == folder:
       return Config()
     folder = parent
 
 
-def codes(given: Sequence[str], where: str) -> tuple[str, ...]:
-  """Rule codes, or beginnings of them, from an option that takes lists with commas.
+@dataclasses.dataclass(frozen=True)
+class Overrides:
+  """What the command line says, as it was given; patterns are relative to this folder."""
 
-  Raises:
-    InputError: no rule has such a code.
+  select: Sequence[str] = ()
+  extend_select: Sequence[str] = ()
+  ignore: Sequence[str] = ()
+  per_file_ignores: Sequence[str] = ()
+  exclude: Sequence[str] = ()
+  extend_exclude: Sequence[str] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Chosen:
+  """What holds for some files: their configuration, and the command line above it.
+
+  Attributes:
+    config: the configuration.
+    select, extend_select, ignore: see `selection.Selection`.
+    per_file_ignores: see `selection.apply`.
   """
-  found = [part.strip().upper() for text in given for part in text.split(",") if part.strip()]
-  known = rules.load()
-  for prefix in found:
-    if not any(code.startswith(prefix) for code in known):
-      raise InputError(f"{where}: no rule begins with {prefix!r}; see `migrator rules`.")
-  return tuple(found)
+
+  config: Config
+  select: tuple[str, ...] = ()
+  extend_select: tuple[str, ...] = ()
+  ignore: tuple[str, ...] = ()
+  per_file_ignores: tuple[PerFileIgnore, ...] = ()
 
 
-def _table(path: str) -> Optional[dict[str, Any]]:
-  try:
-    with open(path, "rb") as file:
-      data = tomllib.load(file)
-  except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-    raise InputError(f"{path}: {error}") from error
-  except OSError as error:
-    raise InputError(f"{path}: {error.strerror or error}") from error
-  tool = data.get("tool")
-  table = tool.get("migrator") if isinstance(tool, dict) else None
-  if table is not None and not isinstance(table, dict):
-    raise InputError(f"{path}: [tool.migrator] must be a table")
-  return table
+class Settings:
+  """The configurations of one run, by folder.
 
+  A file has the configuration of the nearest pyproject.toml with `[tool.migrator]` above it; one
+  that has none, that of the current folder.
 
-def _checked(table: dict[str, Any], path: str, folder: str) -> Config:
-  known = ("select", "ignore", "exclude", "source-version", "target")
-  for key in table:
-    if key not in known:
-      raise InputError(
-        f"{path}: [tool.migrator] has no option {key!r}; there are {', '.join(known)}"
-      )
-  lists = {key: _strings(table, key, path) for key in ("select", "ignore", "exclude")}
-  version = table.get("source-version")
-  if version is not None and (isinstance(version, bool) or version not in (1, 2)):
-    raise InputError(f"{path}: [tool.migrator] source-version must be 1 or 2, is {version!r}")
-  target = table.get("target", "auto")
-  if target not in TARGETS:
-    raise InputError(
-      f"{path}: [tool.migrator] target must be one of {', '.join(TARGETS)}, is {target!r}"
+  Attributes:
+    problems: one line for each faulty pyproject.toml below the paths; the next one above it
+      then counts.
+  """
+
+  def __init__(
+    self, overrides: Optional[Overrides] = None, file: Optional[str] = None, isolated: bool = False
+  ):
+    """Reads the configuration of the current folder.
+
+    Args:
+      overrides: what the command line says.
+      file: take this configuration for all files.
+      isolated: take none.
+
+    Raises:
+      InputError: a configuration is faulty.
+    """
+    self.problems: list[str] = []
+    self._overrides = overrides or Overrides()
+    self._only = config_file.explicit(file) if file else Config() if isolated else None
+    self._default = load() if self._only is None else self._only
+    self._configs: dict[str, Config] = {}
+    self._chosen: dict[Config, Chosen] = {}
+
+  def start(self, paths: Sequence[str]) -> Config:
+    """The configuration of the first path; it decides what holds for the whole run.
+
+    Raises:
+      InputError: it is faulty.
+    """
+    if self._only is not None or not paths:
+      return self._default
+    first = paths[0]
+    config = load(first if os.path.isdir(first) else os.path.dirname(first))
+    return self._default if config == Config() else config
+
+  def config(self, folder: str) -> Config:
+    """The configuration of a folder."""
+    if self._only is not None:
+      return self._only
+    folder = os.path.abspath(folder)
+    found = self._configs.get(folder)
+    if found is None:
+      try:
+        found = config_file.in_folder(folder)
+      except InputError as error:
+        self.problems.append(error.format_message())
+      if found is None:
+        parent = os.path.dirname(folder)
+        found = self._default if parent == folder else self.config(parent)
+      self._configs[folder] = found
+    return found
+
+  def configs(self) -> list[Config]:
+    """The configurations that were asked for so far."""
+    return list(dict.fromkeys((self._default, *self._configs.values())))
+
+  def excludes_of(self, folder: str) -> walk.Excludes:
+    """What is left out in a folder, for `walk.find`."""
+    config = self.config(folder)
+    here = [*self._overrides.exclude, *self._overrides.extend_exclude]
+    split = [part for text in here for part in text.split(",") if part]
+    own = () if self._overrides.exclude else config.exclude
+    return [(config.root, own), (".", split)]
+
+  def is_excluded(self, path: str) -> bool:
+    """Whether a file is left out although it is named: see `excludes_of`."""
+    return walk.matcher(self.excludes_of(os.path.dirname(path)))(path)
+
+  def use_rules(self) -> None:
+    """Loads the rules of a team that the configurations name, and checks codes against them.
+
+    Raises:
+      InputError: the command line names a code that no rule begins with.
+      RuleError: a rule is faulty.
+    """
+    paths = dict.fromkeys(path for config in self.configs() for path in config.rules)
+    from migrator.lint import rules
+
+    rules.use(tuple(paths))
+    self._chosen.clear()
+    self.of("")
+
+  def of(self, path: str) -> Chosen:
+    """What holds for a file."""
+    return self.merged(self.config(os.path.dirname(path)))
+
+  def merged(self, config: Config) -> Chosen:
+    """What holds for the files of a configuration."""
+    chosen = self._chosen.get(config)
+    if chosen is None:
+      chosen = self._chosen[config] = self._merge(config)
+    return chosen
+
+  def _merge(self, config: Config) -> Chosen:
+    given = self._overrides
+    select = config_file.check_codes(given.select, "--select")
+    extend = config_file.check_codes(given.extend_select, "--extend-select")
+    ignore = config_file.check_codes(given.ignore, "--ignore")
+    ignores = [_per_file(config.root, pair) for pair in config.per_file_ignores]
+    ignores += [_per_file(".", pair) for pair in _pairs(given.per_file_ignores)]
+    if select:  # begins anew
+      return Chosen(config, select, extend, ignore, tuple(ignores))
+    # A code on the command line also outweighs longer ones of the configuration.
+    return Chosen(
+      config,
+      tuple(_shortened(config.select, ignore)),
+      (*_shortened(config.extend_select, ignore), *extend),
+      (*(code for code in config.ignore if not code.startswith(extend or ("\0",))), *ignore),
+      tuple(ignores),
     )
-  return Config(
-    root=folder,
-    select=codes(lists["select"], f"{path}: [tool.migrator] select"),
-    ignore=codes(lists["ignore"], f"{path}: [tool.migrator] ignore"),
-    exclude=lists["exclude"],
-    source_version=version,
-    target=target,
-  )
 
 
-def _strings(table: dict[str, Any], key: str, path: str) -> tuple[str, ...]:
-  value = table.get(key, [])
-  if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-    raise InputError(f"{path}: [tool.migrator] {key} must be a list of strings")
-  return tuple(value)
+def _shortened(codes: Sequence[str], prefixes: Sequence[str]) -> list[str]:
+  return [next((p for p in prefixes if code.startswith(p)), code) for code in codes]
+
+
+def _per_file(root: str, pair: tuple[str, Sequence[str]]) -> PerFileIgnore:
+  pattern, codes = pair
+  inverted = pattern.startswith("!")
+  matches: Callable[[str], bool] = walk.matcher([(root, [pattern[inverted:]])])
+  return (lambda path: matches(path) != inverted), codes
+
+
+def _pairs(given: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+  """The pairs in `PATTERN:CODE,CODE,PATTERN:CODE`. Raises InputError."""
+  found: list[tuple[str, list[str]]] = []
+  for text in given:
+    pattern = ""
+    for part in filter(None, (part.strip() for part in text.split(","))):
+      before, colon, code = part.rpartition(":")
+      if colon:
+        pattern = before.strip()
+        found.append((pattern, []))
+      if not pattern or not code:
+        raise InputError(f"--per-file-ignores: {text!r} is not of the form PATTERN:CODES")
+      found[-1][1].append(code)
+  where = "--per-file-ignores"
+  return [(pattern, config_file.check_codes(codes, where)) for pattern, codes in found]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Sequence
+from typing import Callable, Optional
 
 import click
 
@@ -13,9 +14,16 @@ from migrator.source import walk
 
 
 def collect(
-  paths: Sequence[str], settings: config.Config
+  paths: Sequence[str],
+  excludes_of: Callable[[str], walk.Excludes],
+  is_excluded: Optional[Callable[[str], bool]] = None,
 ) -> tuple[list[walk.SourceFile], list[OSError]]:
-  """Finds the files under the paths, and says so on stderr when there are none.
+  """Finds the files under the paths.
+
+  Args:
+    paths: files and folders.
+    excludes_of: see `walk.find`.
+    is_excluded: also leaves out files that are named.
 
   Returns:
     The files in a fixed order, and what could not be searched.
@@ -25,22 +33,19 @@ def collect(
   """
   problems: list[OSError] = []
   try:
-    found = list(
-      walk.find(
-        paths,
-        exclude=settings.exclude,
-        exclude_root=settings.root,
-        on_error=problems.append,
-      )
-    )
+    found = list(walk.find(paths, excludes_of=excludes_of, on_error=problems.append))
   except FileNotFoundError as error:
     raise config.InputError(f"{error.filename}: {error.strerror}") from error
+  if is_excluded is not None:
+    found = [file for file in found if not file.explicit or not is_excluded(file.path)]
   for problem in problems:
     report(problem, problem.filename)
-  if not found and not problems:
-    shown = ", ".join(os.fspath(path) for path in paths)
-    click.echo(f"No Python files or notebooks under {shown}.", err=True)
   return found, problems
+
+
+def say_none(paths: Sequence[str]) -> None:
+  """One line on stderr for paths under which there is nothing to look at."""
+  click.echo(f"No Python files or notebooks under {', '.join(map(os.fspath, paths))}.", err=True)
 
 
 def report(error: OSError, path: object) -> None:

@@ -71,7 +71,9 @@ def rewrite(
   Exit code: 0 nothing to do, or all done; 1 pending changes, or work left for a person; 2
   something could not be read, parsed or written (the rest is still done).
   """
-  settings = config.load()
+  named = [path for path in paths if path != "-"]
+  configurations = config.Settings()
+  settings = configurations.start(named)
   target = target or settings.target
   if stock and target == "loop":
     raise config.InputError("--stock goes with --target fit.")
@@ -89,13 +91,16 @@ def rewrite(
     result = run.rewrite_text(raw, stdin_filename)
     if apply and not result.unreadable:
       sys.stdout.buffer.write(result.raw if result.raw is not None else raw)
-  named = [path for path in paths if path != "-"]
-  listed, problems = files.collect(named, settings) if named else ([], [])
+  listed, problems = files.collect(named, configurations.excludes_of) if named else ([], [])
+  if named and not listed and not problems:
+    files.say_none(named)
+  for problem in configurations.problems:
+    click.echo(problem, err=True)
   run.rewrite_files(progress(listed, len(listed), "Rewriting"))
   _print(run.results, apply, check, "-" in paths)
   if report:
     _write_report(report, run.results)
-  if run.failed or problems or run.unreadable:
+  if run.failed or problems or configurations.problems or run.unreadable:
     context.exit(2)
   context.exit(1 if run.left or (run.changed and not apply) else 0)
 

@@ -86,8 +86,8 @@ def test_an_interrupt_is_exit_code_130(repository, tmp_path):
     "def wait(path, **options):\n"
     "  os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does, in the middle of the work\n"
     "  time.sleep(60)\n"
-    "engine.check_file = wait\n"
-    f"main(['lint', {str(tmp_path)!r}])\n"
+    "engine.examine_file = wait\n"
+    f"main(['lint', '--jobs=1', '--no-cache', {str(tmp_path)!r}])\n"
   )
   process = subprocess.run(
     [sys.executable, "-c", program], cwd=repository, capture_output=True, text=True

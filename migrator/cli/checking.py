@@ -1,0 +1,228 @@
+"""One run of `migrator lint`: from paths and options to a report."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Sequence
+from typing import Optional
+
+import click
+
+from migrator.cli import config, files
+from migrator.cli.progress import progress
+from migrator.lint import cache as caches
+from migrator.lint import engine, run
+from migrator.lint.examined import Examined
+from migrator.lint.finding import Finding
+from migrator.lint.rules import RuleError
+from migrator.source import walk
+
+STDIN = "-"
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+  """What the command line asks for.
+
+  Attributes:
+    paths: files and folders; "-" is stdin; none is the current folder.
+    stdin_filename: the name of what stdin holds.
+    overrides: selection and files, above the configurations.
+    config, isolated: see `config.Settings`.
+    force_exclude: leave out excluded files even where they are named.
+    noqa: whether noqa comments count.
+    jobs: number of processes; None: as many as are of use.
+    cache, cache_dir: whether to use the cache, and its folder if it is not the default one.
+    baseline: the file of known findings of all files; None: the one of each configuration.
+    use_baseline: whether to leave out known findings.
+    diff_base: a revision: only findings in what was changed since.
+  """
+
+  paths: Sequence[str] = ()
+  stdin_filename: str = "<stdin>"
+  overrides: Optional[config.Overrides] = None
+  config: Optional[str] = None
+  isolated: bool = False
+  force_exclude: bool = False
+  noqa: bool = True
+  jobs: Optional[int] = None
+  cache: bool = True
+  cache_dir: Optional[str] = None
+  baseline: Optional[str] = None
+  use_baseline: bool = True
+  diff_base: Optional[str] = None
+
+  @property
+  def named(self) -> list[str]:
+    """The paths to search."""
+    found = [path for path in self.paths if path != STDIN]
+    return found if self.paths else ["."]
+
+
+@dataclasses.dataclass
+class Report:
+  """What a run found.
+
+  Attributes:
+    settings: the configurations that were in use.
+    findings: what is reported, in the order of the files.
+    examined: the paths of the files that were examined.
+    problems: one line for each thing that could not be examined; they are on stderr already.
+    known: how many findings a baseline knows.
+    stale: by baseline, how many of its entries no longer occur.
+  """
+
+  settings: config.Settings
+  findings: list[Finding] = dataclasses.field(default_factory=list)
+  examined: list[str] = dataclasses.field(default_factory=list)
+  problems: list[str] = dataclasses.field(default_factory=list)
+  known: int = 0
+  stale: dict[str, int] = dataclasses.field(default_factory=dict)
+
+  @property
+  def exit_code(self) -> int:
+    """0: no findings; 1: findings; 2: something could not be checked at all."""
+    if self.problems or any(finding.is_error for finding in self.findings):
+      return 2
+    return 1 if self.findings else 0
+
+  def by_baseline(self, given: Optional[str]) -> dict[str, list[Finding]]:
+    """The findings by the baseline of their files, `given` being that of all."""
+    found: dict[str, list[Finding]] = {}
+    if given is not None:
+      return {given: self.findings}
+    for settings in self.settings.configs():
+      if settings.baseline is not None:
+        found[settings.baseline] = []
+    for finding in self.findings if found else ():
+      baseline = self.settings.of(finding.path).config.baseline
+      if baseline is not None:
+        found[baseline].append(finding)
+    return found
+
+  def selected(self, baseline: Optional[str]):
+    """A function that says whether codes are selected in all files of a baseline."""
+    from migrator.lint.selection import Selection
+
+    chosen = [
+      Selection(c.select, c.extend_select, c.ignore)
+      for c in map(self.settings.merged, self.settings.configs())
+      if baseline is None or c.config.baseline == baseline
+    ]
+    return lambda code: all(code in selection for selection in chosen)
+
+
+def check(request: Request) -> Report:
+  """Examines files and selects their findings; what cannot be examined is said on stderr.
+
+  Raises:
+    InputError: the command line, a configuration, baseline or revision is faulty.
+    RuleError: a rule file is faulty.
+  """
+  settings = config.Settings(request.overrides, request.config, request.isolated)
+  report = Report(settings)
+  start = settings.start([p for p in request.paths if p != STDIN] or [_stdin_folder(request)])
+  listed: list[walk.SourceFile] = []
+  if request.named:
+    listed, problems = files.collect(
+      request.named, settings.excludes_of, settings.is_excluded if request.force_exclude else None
+    )
+    report.problems += [f"{p.filename}: {p.strerror or p}" for p in problems]
+  for problem in settings.problems:
+    _complain(report, problem)
+  settings.use_rules()
+  if request.named and not listed and not report.problems and not request.force_exclude:
+    files.say_none(request.named)
+  if STDIN in request.paths:
+    _examine_stdin(request, report)
+  cache = caches.Cache(start.root, request.cache_dir or start.cache_dir) if request.cache else None
+  outcomes = run.examine_all(listed, jobs=request.jobs, cache=cache)
+  for outcome in progress(outcomes, len(listed), "Checking"):
+    _take(outcome, request, report)
+  if request.use_baseline:
+    _leave_out_known(request, report)
+  if request.diff_base is not None:
+    _leave_out_unchanged(request, report)
+  return report
+
+
+def _stdin_folder(request: Request) -> str:
+  return request.stdin_filename if STDIN in request.paths else "."
+
+
+def _examine_stdin(request: Request, report: Report) -> None:
+  name = request.stdin_filename
+  if request.force_exclude and report.settings.is_excluded(name):
+    return
+  raw = sys.stdin.buffer.read()
+  try:
+    outcome = run.Outcome(name, engine.examine_bytes(raw, name))
+  except RuleError:
+    raise
+  except Exception as error:  # a defect of ours must not cost what the files say
+    outcome = run.Outcome(name, problem=f"{name}: internal error ({type(error).__name__}: {error})")
+  _take(outcome, request, report)
+
+
+def _take(outcome: run.Outcome, request: Request, report: Report) -> None:
+  """Adds what became of one file."""
+  if outcome.problem is not None:
+    _complain(report, outcome.problem)
+  if outcome.examined is None:
+    return
+  report.examined.append(outcome.path)
+  if outcome.examined.findings or outcome.examined.directives:
+    report.findings += _selected(outcome.examined, request, report.settings)
+
+
+def _selected(examined: Examined, request: Request, settings: config.Settings) -> list[Finding]:
+  from migrator.lint import selection
+
+  chosen = settings.of(examined.path)
+  return selection.apply(
+    examined,
+    select=chosen.select,
+    extend_select=chosen.extend_select,
+    ignore=chosen.ignore,
+    per_file_ignores=chosen.per_file_ignores,
+    noqa=request.noqa,
+  )
+
+
+def _leave_out_known(request: Request, report: Report) -> None:
+  known: set[int] = set()
+  for path, found in report.by_baseline(request.baseline).items():
+    from migrator.lint import baseline
+
+    try:
+      filtered = baseline.Baseline.read(path).filter(
+        found,
+        examined=report.examined,
+        selected=report.selected(None if request.baseline is not None else path),
+      )
+    except baseline.BaselineError as error:
+      raise config.InputError(f"baseline {error}") from error
+    known.update(map(id, filtered.known))
+    if filtered.stale:
+      report.stale[path] = filtered.stale
+  report.known = len(known)
+  report.findings = [finding for finding in report.findings if id(finding) not in known]
+
+
+def _leave_out_unchanged(request: Request, report: Report) -> None:
+  from migrator.lint import changed
+
+  first = request.named[0] if request.named else "."
+  folder = first if os.path.isdir(first) else os.path.dirname(first) or "."
+  try:
+    lines = changed.changed_lines(request.diff_base or "HEAD", folder)
+  except changed.ChangedError as error:
+    raise config.InputError(str(error)) from error
+  report.findings = lines.filter(report.findings)
+
+
+def _complain(report: Report, problem: str) -> None:
+  report.problems.append(problem)
+  click.echo(problem, err=True)

@@ -1,0 +1,42 @@
+"""`migrator completion`, and what shells offer for options that take codes."""
+
+from __future__ import annotations
+
+import click
+from click import shell_completion
+
+SHELLS = ("bash", "zsh", "fish")
+_PROGRAM = "migrator"
+_VARIABLE = "_MIGRATOR_COMPLETE"
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+  """Print the completion script of a shell.
+
+  \b
+    bash   eval "$(migrator completion bash)"          in ~/.bashrc
+    zsh    eval "$(migrator completion zsh)"           in ~/.zshrc
+    fish   migrator completion fish | source           in ~/.config/fish/config.fish
+  """
+  kind = shell_completion.get_completion_class(shell)
+  assert kind is not None
+  completer = kind(context.find_root().command, {}, _PROGRAM, _VARIABLE)
+  # Not `completer.source()`, which for bash runs the bash that is here.
+  click.echo(completer.source_template % completer.source_vars())
+
+
+def codes(
+  context: click.Context, param: click.Parameter, incomplete: str
+) -> list[shell_completion.CompletionItem]:
+  """The codes that go on with the last one of a list with commas."""
+  from migrator.lint import rules
+
+  before, comma, part = incomplete.rpartition(",")
+  return [
+    shell_completion.CompletionItem(before + comma + code, help=rule.name)
+    for code, rule in rules.load().items()
+    if code.startswith(part.upper())
+  ]
