@@ -15,13 +15,14 @@ from migrator.lint.checks import (
   names,
   registry,
   run_config,
+  savers,
 )
 from migrator.lint.examined import Examined
 from migrator.lint.finding import Finding
 from migrator.source import document, errors, parse
 
 # Imported for their registration.
-_TOPICS = (backup, checkpoints, declared, inputs, names, run_config)
+_TOPICS = (backup, checkpoints, declared, inputs, names, run_config, savers)
 
 
 def examine_file(path: str, *, gate: bool = False) -> Examined:

@@ -137,7 +137,8 @@ def _check_cadence(plan: Plan, policy: Policy) -> None:
     elif known[1] is None and known[0] is not UNKNOWN:
       del policy.arguments["save_checkpoints_secs"]
     elif UNKNOWN not in known:
-      raise Unsupported("EM102", steps)
+      names = {"steps": "save_checkpoints_steps", "seconds": "save_checkpoints_secs"}
+      raise Unsupported("EM102", steps, who="RunConfig", **names)
   policy.arguments.setdefault("keep_checkpoint_max", emit.Item("5"))
 
 

@@ -124,6 +124,60 @@ def test_cadences(arguments, codes):
   assert sorted(_codes(arguments, head)) == codes
 
 
+@pytest.mark.parametrize(
+  ("arguments", "words"),
+  [
+    ("save_checkpoints_steps=-1", "`save_checkpoints_steps=-1` raises ValueError"),
+    ("save_checkpoints_secs=-5", "`save_checkpoints_secs=-5` raises ValueError"),
+    ("save_checkpoints_steps='5'", "`save_checkpoints_steps='5'` raises TypeError"),
+    ("keep_checkpoint_max=-1", "`keep_checkpoint_max=-1` raises ValueError"),
+    ("keep_checkpoint_max=2.5", "`keep_checkpoint_max=2.5` raises TypeError when"),
+    ("keep_checkpoint_every_n_hours=0", "`keep_checkpoint_every_n_hours=0` raises ValueError"),
+    ("log_step_count_steps=0", "`log_step_count_steps=0` raises ValueError"),
+    ("save_checkpoints_steps=2.5, save_summary_steps=0", ""),
+    ("log_step_count_steps=None, keep_checkpoint_max=3", ""),
+  ],
+)
+def test_values_that_are_refused(arguments, words):
+  found = [f.message for f in _lint(arguments) if f.code == "EM113"]
+  assert [m.startswith(words) for m in found] == ([True] if words else [])
+
+
+@pytest.mark.parametrize(
+  ("arguments", "codes"),
+  [
+    ("save_checkpoints_steps=None", ["EM110"]),
+    ("save_checkpoints_secs=0", ["EM110"]),
+    ("save_checkpoints_secs=None", ["EM103"]),
+    ("save_checkpoints_steps=0", ["EM103"]),
+    ("None, 0, False, 1, 7, 100, 60", ["EM105"]),
+    ("save_checkpoints_steps=5, save_checkpoints_secs=6", ["EM102"]),
+  ],
+)
+def test_contrib_learn_has_rules_of_its_own(arguments, codes):
+  text = f"from tensorflow.contrib.learn import RunConfig\nc = RunConfig({arguments})\n"
+  found = engine.check_text(text, "a.py")
+  assert [f.code for f in found if f.code.startswith("EM10") and f.code != "EM101"] + [
+    f.code for f in found if f.code == "EM110"
+  ] == codes
+
+
+def test_case_68_the_cadence_of_contrib_s_run_configs():
+  text = """
+from tensorflow.contrib.learn import RunConfig
+import tensorflow.contrib.tpu as contrib_tpu
+cfg = RunConfig(save_checkpoints_secs=60, keep_checkpoint_max=3)
+tpu_cfg = contrib_tpu.RunConfig(save_checkpoints_steps=100)
+"""
+  found = [f.message for f in engine.check_text(text, "a.py") if f.code == "EM101"]
+  assert found == [
+    "`tf.contrib.learn.RunConfig` is not in TF 2.0 and later; here it asks for a checkpoint every "
+    "60 seconds and at the first and last step, keep_checkpoint_max=3.",
+    "`tf.contrib.tpu.RunConfig` is not in TF 2.0 and later; here it asks for a checkpoint every "
+    "100 steps and at the first and last step, keep_checkpoint_max=5.",
+  ]
+
+
 def test_case_22_a_dict_with_a_platform_default():
   text = """
 import tensorflow as tf

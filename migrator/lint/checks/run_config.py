@@ -6,17 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from migrator.analysis import facts, units
+from migrator.analysis import units
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
+from migrator.lint.checks import policy
 from migrator.lint.checks.registry import Context, Report, check
 
-RUN_CONFIGS = (
-  "tf.estimator.RunConfig",
-  "tf.estimator.tpu.RunConfig",
-  "tf.contrib.learn.RunConfig",
-  "tf.contrib.tpu.RunConfig",
-)
+# The checks of names and directories read it here.
+RUN_CONFIGS = policy.RUN_CONFIGS
 # Carried over, or with a rule of their own.
 _KNOWN = frozenset(
   (
@@ -35,108 +32,37 @@ _KNOWN = frozenset(
 )
 _DISTRIBUTION = ("train_distribute", "eval_distribute", "experimental_distribute")
 _DEFAULT_KEEP_HOURS = 10000
-_UNSET = object()
+# Numbers that may not be negative, and those that may not be 0 either.
+_NOT_NEGATIVE = frozenset(
+  ("save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max", "save_summary_steps")
+)
+_POSITIVE = frozenset(("keep_checkpoint_every_n_hours", "log_step_count_steps"))
 
 
-class Policy:
-  """The checkpoint policy of a RunConfig call.
-
-  Attributes:
-    steps, seconds: the cadence: a number, None for off, UNKNOWN, or not given (`is_default`).
-    keep: keep_checkpoint_max; 5 where it is not given.
-  """
-
-  def __init__(self, module: Module, found: values.Arguments):
-    self._module = module
-    self._found = found
-    self.complete = found.complete
-    self.steps = self._value("save_checkpoints_steps")
-    self.seconds = self._value("save_checkpoints_secs")
-    keep = self._value("keep_checkpoint_max")
-    self.keep = 5 if keep is _UNSET else keep
-
-  def _value(self, name: str) -> Any:
-    node = self._found.get(name)
-    return _UNSET if node is None else values.literal(self._module, node)
-
-  @property
-  def is_default(self) -> bool:
-    return self.complete and self.steps is _UNSET and self.seconds is _UNSET
-
-  @property
-  def conflicts(self) -> bool:
-    """Whether both are certainly set; None and UNKNOWN are not."""
-    return all(v not in (_UNSET, None, UNKNOWN) for v in (self.steps, self.seconds))
-
-  @property
-  def saves_nothing(self) -> bool:
-    """Whether both are off. Giving one as None or 0 takes the other's default away."""
-    given = [v for v in (self.steps, self.seconds) if v is not _UNSET]
-    return self.complete and bool(given) and all(v is None or v == 0 for v in given)
-
-  def describe(self) -> str:
-    """The policy in words, for example "a checkpoint every 100 steps and ..."."""
-    if self.saves_nothing:
-      return "no checkpoint at all"
-    ends = "and at the first and last step"
-    if self.steps not in (_UNSET, None):
-      number = self.spell("save_checkpoints_steps")
-      cadence = "a checkpoint at every step"
-      if self.steps != 1:
-        cadence = f"a checkpoint every {number} steps {ends}"
-    elif self.seconds not in (_UNSET, None):
-      cadence = f"a checkpoint every {self.spell('save_checkpoints_secs')} seconds {ends}"
-    elif self.complete:
-      cadence = f"the default of a checkpoint every 600 seconds {ends}"
-    else:
-      return "a checkpoint policy that cannot be read here"
-    keep = self.spell("keep_checkpoint_max")
-    keep += " (all)" if self.keep in (0, None) else ""
-    return f"{cadence}, keep_checkpoint_max={keep}"
-
-  def spell(self, name: str) -> str:
-    """A keyword's value as a number if it is known, else its source."""
-    node = self._found.get(name)
-    if node is None:
-      return "5" if name == "keep_checkpoint_max" else "None"
-    value = values.literal(self._module, node)
-    return f"`{values.text(self._module, node)}`" if value is UNKNOWN else repr(value)
-
-
-def read_policy(module: Module, call: ast.Call) -> Policy:
-  """The policy of a call of RunConfig."""
-  return Policy(module, _run_config_arguments(module, call))
-
-
-def _run_config_arguments(module: Module, call: ast.Call) -> values.Arguments:
-  symbol = module.resolve(call.func)
-  positional = symbol is not None and symbol.path == "tf.estimator.RunConfig"
-  return values.arguments(module, call, facts.RUN_CONFIG_PARAMETERS if positional else ())
-
-
-@check("EM101", "EM102", "EM103", "EM104", "EM105", "EM108", "EM109", "EM110", "EM111")
+@check("EM101", "EM102", "EM103", "EM104", "EM105", "EM108", "EM109", "EM110", "EM111", "EM113")
 def policies(context: Context) -> Iterator[Report]:
   """What each RunConfig asks for."""
   module = context.module
   for call, symbol in context.calls_of(*RUN_CONFIGS):
-    found = _run_config_arguments(module, call)
-    policy = Policy(module, found)
-    yield context.report("EM101", call, symbol=symbol.path, policy=policy.describe())
+    asked = policy.read(module, call)
+    found = asked.found
+    gone = "2.0" if symbol.path.startswith("tf.contrib.") else "2.16"
+    yield context.report("EM101", call, symbol=symbol.path, version=gone, policy=asked.describe())
     if not found.complete:
       yield context.report("EM109", call, what="not all arguments of RunConfig are literal")
-    if policy.conflicts:
-      yield context.report("EM102", call)
-    elif policy.saves_nothing:
+    if asked.conflicts:
+      yield context.report("EM102", call, **_both(symbol.path))
+    elif asked.saves_nothing:
       given = [n for n in ("save_checkpoints_steps", "save_checkpoints_secs") if found.get(n)]
-      reason = " and ".join(f"{name}={policy.spell(name)}" for name in given)
+      reason = " and ".join(f"{name}={asked.spell(name)}" for name in given)
       yield context.report("EM103", call, reason=reason)
-    elif policy.is_default:
-      yield context.report("EM110", call, keep=_keep_words(policy))
-    elif policy.seconds not in (_UNSET, None):
+    elif asked.is_default:
+      yield context.report("EM110", call, keep=asked.keep_words())
+    elif asked.has_seconds:
       node = found.nodes["save_checkpoints_secs"]
       yield context.report("EM105", node, value=values.text(module, node))
-    if policy.keep in (0, None):
-      value = policy.spell("keep_checkpoint_max")
+    if asked.keep in (0, None):
+      value = asked.spell("keep_checkpoint_max")
       yield context.report("EM104", found.nodes["keep_checkpoint_max"], value=value)
     hours = found.get("keep_checkpoint_every_n_hours")
     if hours is not None and values.literal(module, hours) != _DEFAULT_KEEP_HOURS:
@@ -144,10 +70,39 @@ def policies(context: Context) -> Iterator[Report]:
     seed = found.get("tf_random_seed")
     if seed is not None and values.literal(module, seed) is not None:
       yield context.report("EM111", seed)
+    yield from _invalid(context, found)
 
 
-def _keep_words(policy: Policy) -> str:
-  return "(all of them)" if policy.keep in (0, None) else policy.spell("keep_checkpoint_max")
+def _both(path: str) -> dict[str, str]:
+  """Who raises when both cadences are set: that of contrib.learn only when it is used."""
+  who = "RunConfig" if path != "tf.contrib.learn.RunConfig" else "the training"
+  return {"steps": "save_checkpoints_steps", "seconds": "save_checkpoints_secs", "who": who}
+
+
+def _invalid(context: Context, found: values.Arguments) -> Iterator[Report]:
+  """EM113: values that RunConfig or the Saver refuses."""
+  for name, node in found.nodes.items():
+    value = values.literal(context.module, node)
+    error = _error(name, value)
+    if error is not None:
+      yield context.report("EM113", node, keyword=name, value=repr(value), error=error)
+
+
+def _error(name: str, value: Any) -> Optional[str]:
+  """The exception that a value leads to, measured on TF 1.15 and 2.15; None for a good one."""
+  if value is UNKNOWN or value is None:
+    return None
+  if isinstance(value, str):
+    return "raises TypeError" if name in _NOT_NEGATIVE | _POSITIVE else None
+  if not isinstance(value, (int, float)):
+    return None
+  if name in _NOT_NEGATIVE and value < 0:
+    return "raises ValueError"
+  if name in _POSITIVE and value <= 0:
+    return "raises ValueError"
+  if name == "keep_checkpoint_max" and isinstance(value, float):
+    return "raises TypeError when the Saver is built"
+  return None
 
 
 @check("EM106", "EM107")
@@ -157,7 +112,7 @@ def keywords(context: Context) -> Iterator[Report]:
   for call, symbol in context.calls_of(*RUN_CONFIGS):
     if symbol.path != "tf.estimator.RunConfig":
       continue
-    for name, node in _run_config_arguments(module, call).nodes.items():
+    for name, node in policy.arguments(module, call).nodes.items():
       if values.literal(module, node) is None:
         continue  # None was the default of all of them
       if name in _DISTRIBUTION:
@@ -187,10 +142,10 @@ def configs(context: Context) -> Iterator[Report]:
     config = found.get("config")
     if config is None:
       if found.complete or not any(k.arg is None for k in call.keywords):
-        yield context.report("EM110", call, keep=5)
+        yield context.report("EM110", call, keep="the newest 5")
       continue
     if values.literal(context.module, config) is None:
-      yield context.report("EM110", call, keep=5)
+      yield context.report("EM110", call, keep="the newest 5")
       continue
     origin = _foreign_origin(context.module, config)
     if origin is not None:
