@@ -20,6 +20,7 @@ _COMMANDS = {
   "verify": ("migrator.cli.verify", "Run a program before and after, and compare the two."),
   "rule": ("migrator.cli.rule", "Explain one rule."),
   "rules": ("migrator.cli.rules", "List all rules."),
+  "completion": ("migrator.cli.completion", "Print the completion script of a shell."),
 }
 INTERRUPTED = 130
 
