@@ -8,7 +8,7 @@ import re
 import string
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from migrator.analysis import symbols
 from migrator.lint.rule import FIXES, PLACES, REPORTERS, Example, Match, Rule, RuleError
@@ -303,11 +303,3 @@ def _example(data: Any, number: int) -> Example:
   if not data.get("bad") and not data.get("ok"):
     raise _Fault("[[examples]] needs 'bad' or 'ok'", "", "examples", number)
   return Example(**data)
-
-
-def plugin_files(place: str) -> Optional[list[pathlib.Path]]:
-  """The rule files of a folder, or the file itself; None where there is neither."""
-  path = pathlib.Path(place)
-  if path.is_dir():
-    return sorted(path.glob("*.toml"))
-  return [path] if path.is_file() else None

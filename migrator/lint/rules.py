@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from migrator.analysis.span import Span
-from migrator.lint import rule_file
 from migrator.lint.finding import Finding
 from migrator.lint.rule import FIXES, REPORTERS, Example, Match, Rule, RuleError
-from migrator.lint.rule_file import read
 
 __all__ = [
   "FIXES",
@@ -85,6 +82,13 @@ def load(folder: Optional[str] = None) -> Mapping[str, Rule]:
   return _load(folder, _plugins if folder is None else ())
 
 
+def read(path: pathlib.Path, *, plugin: bool = False) -> Rule:
+  """Reads one rule file; see `rule_file.read`."""
+  from migrator.lint import rule_file  # only here: what is compiled needs no TOML
+
+  return rule_file.read(path, plugin=plugin)
+
+
 def fingerprint() -> str:
   """A hash of the files of all rules in use: other rules, other text.
 
@@ -92,6 +96,8 @@ def fingerprint() -> str:
     RuleError: there is no such folder.
     OSError: a file cannot be read.
   """
+  import hashlib  # 5 ms that lint without a cache can do without
+
   digest = hashlib.blake2b(digest_size=16)
   for path in [*_own_files(directory()), *_plugin_files(_plugins)]:
     content = path.read_bytes()
@@ -138,7 +144,7 @@ def _load(folder: Optional[str], plugin_paths: tuple[str, ...]) -> Mapping[str, 
   names = {rule.name: rule.code for rule in own.values()}
   added: dict[str, Rule] = {}
   for path in _plugin_files(plugin_paths):
-    _add(rule_file.read(path, plugin=True), path, added, names)
+    _add(read(path, plugin=True), path, added, names)
   return {**own, **dict(sorted(added.items()))}
 
 
@@ -151,7 +157,7 @@ def _own(folder: Optional[str]) -> Mapping[str, Rule]:
   if not files:
     raise RuleError(f"{place}: no rule files (*.toml)")
   for path in files:
-    _add(rule_file.read(path), path, found, names)
+    _add(read(path), path, found, names)
   return dict(sorted(found.items()))
 
 
@@ -171,9 +177,10 @@ def _own_files(place: pathlib.Path) -> list[pathlib.Path]:
 def _plugin_files(paths: Sequence[str]) -> list[pathlib.Path]:
   found: dict[pathlib.Path, None] = {}
   for path in paths:
-    files = rule_file.plugin_files(path)
-    if files is None:
+    place = pathlib.Path(path)
+    if not place.exists():
       raise RuleError(f"{path}: there is no such file or folder of rules")
+    files = sorted(place.glob("*.toml")) if place.is_dir() else [place]
     if not files:
       raise RuleError(f"{path}: no rule files (*.toml)")
     found.update(dict.fromkeys(files))
