@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
 from typing import Optional
+
+from migrator.analysis import private_names
 
 # Hooks that `tf.estimator` exported a second time; the canonical name is that of `tf.train`.
 _ESTIMATOR_HOOKS = frozenset(
@@ -14,26 +15,6 @@ _ESTIMATOR_HOOKS = frozenset(
   StepCounterHook StopAtStepHook SummarySaverHook""".split()
 )
 
-# Private modules under which public names are commonly imported: module -> public prefix.
-_PRIVATE_MODULES = {
-  "tensorflow.python.training.session_run_hook": "tf.train",
-  "tensorflow.python.training.basic_session_run_hooks": "tf.train",
-  "tensorflow.python.training.saver": "tf.train",
-  "tensorflow.python.training.monitored_session": "tf.train",
-  "tensorflow.python.training.checkpoint_utils": "tf.train",
-  "tensorflow.python.training.training": "tf.train",
-  "tensorflow.python.estimator.run_config": "tf.estimator",
-  "tensorflow.python.estimator.estimator": "tf.estimator",
-  "tensorflow.python.estimator.model_fn": "tf.estimator",
-  "tensorflow.python.estimator.training": "tf.estimator",
-  "tensorflow.python.estimator.canned.dnn": "tf.estimator",
-  "tensorflow.python.estimator.canned.linear": "tf.estimator",
-  "tensorflow.python.estimator.inputs.numpy_io": "tf.estimator.inputs",
-  "tensorflow.python.estimator.inputs.pandas_io": "tf.estimator.inputs",
-  "tensorflow.python.estimator.inputs": "tf.estimator.inputs",
-  "tensorflow.python.estimator.export.export": "tf.estimator.export",
-}
-
 
 @dataclasses.dataclass(frozen=True)
 class Symbol:
@@ -42,7 +23,8 @@ class Symbol:
   Attributes:
     path: canonical dotted name, for example "tf.estimator.RunConfig".
     api: "v1" when it was reached through `compat.v1`, "v2" through `compat.v2`, "" for plain
-      `tf`, `tensorflow_estimator` or a private path.
+      `tf` or `tensorflow_estimator`. A private path gives "v1" or "v2" where what it holds is in
+      that one only, else "".
     private: whether it was reached through a module path that is not public.
   """
 
@@ -73,6 +55,8 @@ def canonical(dotted: str, private: bool = False) -> Symbol:
     private: whether a part of the name was already found to be private.
   """
   head, _, rest = dotted.partition(".")
+  if head == "tensorflow_core":  # where TF 1.15 and 2.0 keep what `tensorflow` shows
+    return canonical("tensorflow" + ("." + rest if rest else ""), private=True)
   if head == "tensorflow_estimator":
     # tensorflow_estimator.estimator and tensorflow_estimator.compat.v1.estimator are public.
     if rest == "python" or rest.startswith("python."):
@@ -98,15 +82,11 @@ def canonical(dotted: str, private: bool = False) -> Symbol:
 
 def _private(dotted: str) -> Symbol:
   module, _, name = dotted.rpartition(".")
-  public = _PRIVATE_MODULES.get(module)
-  if public and name:
-    return Symbol(public + "." + name, "", private=True)
-  return Symbol(dotted, "", private=True)
-
-
-def private_modules() -> Collection[str]:
-  """The dotted names of the private modules that `canonical` knows public names of."""
-  return _PRIVATE_MODULES.keys()
+  public = private_names.public(module, name)
+  if public is None:
+    return Symbol(dotted, "", private=True)
+  path, api = public
+  return canonical("tensorflow." + (f"compat.{api}." if api else "") + path[3:], private=True)
 
 
 def is_tensorflow(symbol: Optional[Symbol]) -> bool:

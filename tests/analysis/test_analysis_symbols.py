@@ -63,7 +63,7 @@ def last(source):
     (
       "from tensorflow.python.training import session_run_hook as s\ns.SessionRunHook",
       "tf.train.SessionRunHook",
-      "",
+      "v1",
     ),
     (
       "try:\n  import tensorflow as tf\nexcept ImportError:\n  tf = None\ntf.Session",
@@ -106,6 +106,74 @@ def test_private_paths_are_marked():
   module = Module("from tensorflow.python.estimator.run_config import RunConfig\nRunConfig()")
   use = list(module.uses())[-1]
   assert use.symbol == Symbol("tf.estimator.RunConfig", private=True)
+
+
+@pytest.mark.parametrize(
+  ("source", "path", "api"),
+  [
+    (
+      "from tensorflow_estimator.python.estimator.canned.dnn import DNNClassifier\nDNNClassifier",
+      "tf.estimator.DNNClassifier",
+      "v1",
+    ),
+    (
+      "from tensorflow_estimator.python.estimator.canned import dnn\ndnn.DNNClassifierV2",
+      "tf.estimator.DNNClassifier",
+      "v2",
+    ),
+    (
+      "from tensorflow.python import pywrap_tensorflow as p\np.NewCheckpointReader",
+      "tf.train.NewCheckpointReader",
+      "",
+    ),
+    ("import tensorflow_core.estimator as e\ne.RunConfig", "tf.estimator.RunConfig", ""),
+  ],
+)
+def test_private_paths_have_the_public_name_and_api_of_what_they_hold(source, path, api):
+  use = list(Module(source).uses())[-1]
+  assert use.symbol == Symbol(path, api, private=True)
+
+
+@pytest.mark.parametrize(
+  "source",
+  [
+    "class C:\n  est = tf.estimator\n  def f(self):\n    return self.est.RunConfig()",
+    "class C:\n  est = tf.estimator\nC.est.RunConfig()",
+    "class C:\n  def __init__(self):\n    self.tf = tf\n  def f(self):\n    self.tf.estimator.RunConfig",
+    "e = tf.estimator if x else None\ne.RunConfig",
+    "e = getattr(tf, 'estimator', None)\ne.RunConfig",
+    "if (e := tf.estimator):\n  e.RunConfig",
+    "e, t = tf.estimator, tf.train\ne.RunConfig",
+    "tf = tf.compat.v1\ndef f():\n  tf.estimator.RunConfig",
+    "import importlib\nimportlib.import_module('.estimator', 'tensorflow').RunConfig",
+    "import pytest\nt = pytest.importorskip('tensorflow')\nt.estimator.RunConfig",
+    "__import__('tensorflow.estimator').estimator.RunConfig",
+    "def f():\n  global e\n  e = tf.estimator\ndef g():\n  e.RunConfig",
+    "f = lambda: tf.estimator.RunConfig",
+    "x = tf.estimator.RunConfig\ndel tf",
+  ],
+)
+def test_roundabout_spellings_resolve_too(source):
+  assert "tf.estimator.RunConfig" in [
+    path for _, path, _ in uses("import tensorflow as tf\n" + source)
+  ]
+
+
+@pytest.mark.parametrize(
+  "source",
+  [
+    "tf = other()\ntf.estimator.RunConfig",
+    "tf = other()\ndef f():\n  tf.estimator.RunConfig",
+    "class C:\n  est = tf.estimator\n  est = other\n  def f(self):\n    self.est.RunConfig",
+    "[tf.estimator.RunConfig for tf in x]",
+    "lambda tf: tf.estimator.RunConfig",
+    "def f(a):\n  def g(tf):\n    return tf.estimator.RunConfig",
+    "class C:\n  def f(self):\n    self.a = self.b\n    self.b = self.a\n    self.a.RunConfig",
+    "self.est.RunConfig",
+  ],
+)
+def test_other_meanings_after_the_import_are_no_symbol(source):
+  assert not [u for u in uses("import tensorflow as tf\n" + source) if "RunConfig" in u[1]]
 
 
 def test_columns_count_characters_not_bytes():
