@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import pathlib
-from collections.abc import Collection
 from typing import Optional
 
 _APIS = {"!": "v1", "~": "v2"}
@@ -53,8 +52,3 @@ def names(module: str) -> tuple[str, ...]:
 def modules() -> tuple[str, ...]:
   """The private modules that hold public names."""
   return tuple(_table())
-
-
-def modules() -> Collection[str]:
-  """The private modules whose public names are known."""
-  return _table().keys()
