@@ -1,0 +1,134 @@
+"""Adds `# noqa` comments, so that a code base can begin with no findings."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import collections
+import dataclasses
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+
+from migrator.lint import noqa, selection
+from migrator.lint.examined import Directive
+from migrator.lint.finding import Finding
+from migrator.lint.layout import layout
+from migrator.source import cells, errors, newlines, parse
+from migrator.source.document import Document
+
+_LINE = re.compile(r"\r\n|\r|\n")
+
+
+@dataclasses.dataclass(frozen=True)
+class Added:
+  """A file with comments.
+
+  Attributes:
+    data: its bytes; those of the document when nothing was added.
+    count: how many findings the new comments silence.
+    left: findings that could not be silenced without harm.
+  """
+
+  data: bytes
+  count: int
+  left: tuple[Finding, ...] = ()
+
+
+def add(document: Document, findings: Iterable[Finding]) -> Added:
+  """Silences findings of a document by comments that name their codes.
+
+  A comment stands at the end of the finding's first line, or where the string or the backslash
+  ends that goes on there. A noqa comment with codes gets the codes that it lacks. Only the lines
+  with findings change. What could not be checked at all cannot be silenced, an unused noqa comment
+  should be removed, and what a comment silences already needs no other: such are passed over.
+
+  Args:
+    document: the file.
+    findings: those to be silenced.
+  """
+  directives = noqa.parse(document)
+  todo = [f for f in findings if not f.is_error and f.code != selection.UNUSED_NOQA]
+  todo = noqa.silence(todo, directives)
+  if not todo:
+    return Added(document.raw, 0)
+  text = newlines.unify(document.text)
+  joined = layout(text).joined
+  codes: dict[int, set[str]] = collections.defaultdict(set)
+  for finding in todo:
+    row = _row(document, finding)
+    while row in joined:
+      row += 1
+    codes[row].add(finding.code)
+  try:
+    data = _inserted(document, _insertions(document, text, codes, directives))
+    changed = Document.from_bytes(data, document.path)
+  except (errors.SourceError, UnicodeError):
+    return Added(document.raw, 0, tuple(todo))
+  if not _same_program(document, changed):
+    return Added(document.raw, 0, tuple(todo))
+  left = noqa.silence(todo, noqa.parse(changed))
+  return Added(data, len(todo) - len(left), tuple(left))
+
+
+def _row(document: Document, finding: Finding) -> int:
+  if document.notebook is None or finding.cell is None:
+    return finding.span.line
+  return document.notebook.row(finding.cell, finding.span.line)
+
+
+def _insertions(
+  document: Document,
+  text: str,
+  codes: Mapping[int, set[str]],
+  directives: Sequence[Directive],
+) -> list[cells.Insertion]:
+  """What to put where; the cell is 0 in a .py file."""
+  lines = text.split("\n")
+  found = []
+  for row, added in sorted(codes.items()):
+    cell, line = document.locate(row)
+    names = ", ".join(sorted(added))
+    for directive in directives:
+      if (
+        (directive.cell, directive.line) == (cell, line) and directive.codes and not directive.whole
+      ):
+        place, new = directive.end_column, f", {names}"
+        break
+    else:
+      content = lines[row - 1]
+      place = len(content)
+      blanks = place - len(content.rstrip(" \t"))
+      new = " " * (2 - blanks) + f"# noqa: {names}"
+    found.append(cells.Insertion(cell or 0, line, place, new))
+  return found
+
+
+def _inserted(document: Document, insertions: Sequence[cells.Insertion]) -> bytes:
+  """The bytes of the file with the insertions.
+
+  Raises:
+    UnicodeError: the encoding does not give the file's bytes back, so that others would change.
+  """
+  body = document.raw[len(codecs.BOM_UTF8) :] if document.bom else document.raw
+  text = body.decode(document.encoding)
+  if text.encode(document.encoding) != body:
+    raise UnicodeError(f"{document.path}: {document.encoding} does not give its bytes back")
+  if document.is_notebook:
+    text = cells.insert(text, insertions)
+  else:
+    starts = [0, *(match.end() for match in _LINE.finditer(text))]
+    for insertion in reversed(insertions):
+      place = starts[insertion.line - 1] + insertion.column
+      text = text[:place] + insertion.text + text[place:]
+  return (codecs.BOM_UTF8 if document.bom else b"") + text.encode(document.encoding)
+
+
+def _same_program(old: Document, new: Document) -> bool:
+  try:
+    with warnings.catch_warnings():
+      warnings.simplefilter("ignore")
+      trees = [ast.parse(document.text) for document in (old, new)]
+      return ast.dump(trees[0]) == ast.dump(trees[1])
+  except parse.FAULTS:
+    return False
