@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import pathlib
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from migrator.analysis.span import Span
+from migrator.lint import derived, rule
 from migrator.lint.finding import Finding
 from migrator.lint.rule import FIXES, REPORTERS, Example, Match, Rule, RuleError
 
@@ -96,14 +98,9 @@ def fingerprint() -> str:
     RuleError: there is no such folder.
     OSError: a file cannot be read.
   """
-  import hashlib  # 5 ms that lint without a cache can do without
-
-  digest = hashlib.blake2b(digest_size=16)
-  for path in [*_own_files(directory()), *_plugin_files(_plugins)]:
-    content = path.read_bytes()
-    digest.update(f"{path.name}\0{len(content)}\0".encode())
-    digest.update(content)
-  return digest.hexdigest()
+  own = _compiled(str(directory())).digest
+  added = _plugin_files(_plugins)
+  return own + derived.content_hash([str(path) for path in added]) if added else own
 
 
 def words() -> tuple[str, ...]:
@@ -126,22 +123,22 @@ def finding(
   Raises:
     RuleError: there is no such rule, or its message needs a value that is not given.
   """
-  rule = load().get(code)
-  if rule is None:
+  found = load().get(code)
+  if found is None:
     raise RuleError(f"there is no rule {code}")
-  return Finding(code, rule.name, rule.format(values), path, span, rule.fix, cell)
+  return Finding(code, found.name, found.format(values), path, span, found.fix, cell)
 
 
 @functools.lru_cache(maxsize=8)
 def _words(plugin_paths: tuple[str, ...]) -> tuple[str, ...]:
   known = _load(None, plugin_paths).values()
-  return tuple(sorted({word for rule in known for word in rule.words}))
+  return tuple(sorted({word for each in known for word in each.words}))
 
 
 @functools.lru_cache(maxsize=8)
 def _load(folder: Optional[str], plugin_paths: tuple[str, ...]) -> Mapping[str, Rule]:
   own = _own(folder)
-  names = {rule.name: rule.code for rule in own.values()}
+  names = {known.name: known.code for known in own.values()}
   added: dict[str, Rule] = {}
   for path in _plugin_files(plugin_paths):
     _add(read(path, plugin=True), path, added, names)
@@ -150,7 +147,26 @@ def _load(folder: Optional[str], plugin_paths: tuple[str, ...]) -> Mapping[str, 
 
 @functools.lru_cache(maxsize=8)
 def _own(folder: Optional[str]) -> Mapping[str, Rule]:
-  place = pathlib.Path(folder) if folder is not None else directory()
+  if folder is not None:
+    return _read_all(pathlib.Path(folder))
+  plain = _compiled(str(directory())).value
+  return {data["code"]: rule.from_plain(data) for data in plain}
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(folder: str) -> derived.Derived:
+  """Our own rules as plain values: read and checked now, or when they last changed."""
+
+  def make() -> list[dict[str, Any]]:
+    return [dataclasses.asdict(found) for found in _read_all(pathlib.Path(folder)).values()]
+
+  here = os.path.dirname(os.path.abspath(__file__))
+  code = [os.path.join(here, name) for name in ("rule.py", "rule_file.py")]
+  files = [str(path) for path in _own_files(pathlib.Path(folder))]
+  return derived.get("rules", [*code, *files], make)
+
+
+def _read_all(place: pathlib.Path) -> Mapping[str, Rule]:
   found: dict[str, Rule] = {}
   names: dict[str, str] = {}
   files = _own_files(place)
@@ -161,13 +177,13 @@ def _own(folder: Optional[str]) -> Mapping[str, Rule]:
   return dict(sorted(found.items()))
 
 
-def _add(rule: Rule, path: pathlib.Path, found: dict[str, Rule], names: dict[str, str]) -> None:
-  if rule.code in found:
-    raise RuleError(f"{path}: code {rule.code} is already taken by {found[rule.code].name}")
-  if rule.name in names:
-    raise RuleError(f"{path}: name {rule.name!r} is already taken by {names[rule.name]}")
-  found[rule.code] = rule
-  names[rule.name] = rule.code
+def _add(new: Rule, path: pathlib.Path, found: dict[str, Rule], names: dict[str, str]) -> None:
+  if new.code in found:
+    raise RuleError(f"{path}: code {new.code} is already taken by {found[new.code].name}")
+  if new.name in names:
+    raise RuleError(f"{path}: name {new.name!r} is already taken by {names[new.name]}")
+  found[new.code] = new
+  names[new.name] = new.code
 
 
 def _own_files(place: pathlib.Path) -> list[pathlib.Path]:
