@@ -64,7 +64,7 @@ def belongs(value, prefix):
   if prefix.startswith("tf.contrib"):
     part = ".".join(prefix.split(".")[1:3])
     return "." + part + "." in name + "." and prefix.count(".") < 4
-  return "_api" in name or ".api." in name or name.startswith("tensorflow.")
+  return "_api" in name or ".api." in name or name.startswith(("tensorflow.", "keras"))
 
 
 def walk(module, prefix):
