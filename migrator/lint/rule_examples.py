@@ -42,8 +42,8 @@ def failures(rule: Rule) -> list[str]:
 
 @functools.lru_cache(maxsize=512)
 def message(rule: Rule) -> str:
-  """The rule's message for its first bad example, else with `rule.values`, as a reader sees it."""
-  if rule.reported_by == "lint":
+  """The rule's message with `rule.values`, else for its first bad example, as a reader sees it."""
+  if rule.reported_by == "lint" and not rule.values:
     for example in rule.examples:
       for finding in findings(rule, example.bad) if example.bad else ():
         if finding.code == rule.code:
@@ -76,15 +76,15 @@ def _bad(rule: Rule, text: str) -> list[str]:
   mine = [f for f in found if f.code == rule.code]
   if rule.reported_by != "lint":
     # Lint must be able to read the example, and not guess what only a rewrite can know.
-    return [f"lint reports 'bad' (line {f.span.line})" for f in mine] + _errors(found, "bad")
+    return [f"lint reports 'bad' (line {f.span.line})" for f in mine] + _errors(found, "'bad'")
   if not mine:
-    return ["'bad' is not reported", *_errors(found, "bad")]
+    return ["'bad' is not reported", *_errors(found, "'bad'")]
   places = [f.span for f in mine]
   faults = []
   if len(places) != len(set(places)):
     faults.append("'bad' is reported twice at one place")
   if not rule.code.startswith("EM0"):
-    faults += _errors(found, "bad")
+    faults += _errors(found, "'bad'")
   changed = None if rule.code in _IN_NOTEBOOKS else fixed(text, mine)
   if changed is not None:
     after = findings(rule, changed)
@@ -97,7 +97,7 @@ def _bad(rule: Rule, text: str) -> list[str]:
 def _clean(rule: Rule, text: str, part: str) -> list[str]:
   found = findings(rule, text)
   mine = [f for f in found if f.code == rule.code]
-  return [f"{part!r} is reported (line {f.span.line})" for f in mine] + _errors(found, part)
+  return [f"{part!r} is reported (line {f.span.line})" for f in mine] + _errors(found, f"{part!r}")
 
 
 def _errors(found: Iterable[Finding], part: str) -> list[str]:

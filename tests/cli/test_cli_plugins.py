@@ -39,8 +39,8 @@ def project(tmp_path, monkeypatch):
 
 
 def _lint(*arguments, stdin=None):
-  result = CliRunner().invoke(cli.main, ["lint", *arguments], input=stdin)
-  return result.exit_code, result.stdout
+  result = CliRunner().invoke(cli.main, ["lint", "--quiet", *arguments], input=stdin)
+  return result.exit_code, result.output
 
 
 def _concise(*arguments, **more):

@@ -63,7 +63,7 @@ def _rule(**changed):
     (Example(bad="x = 1"), "EM101 x, example 1: 'bad' is not reported"),
     (Example(ok=RUN_CONFIG), "'ok' is reported (line 2)"),
     (Example(bad=RUN_CONFIG, good=RUN_CONFIG), "'good' is reported (line 2)"),
-    (Example(ok="x = ("), "ok cannot be read"),
+    (Example(ok="x = ("), "'ok' cannot be read"),
   ],
 )
 def test_a_failing_example_is_named(example, failure):
