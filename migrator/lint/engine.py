@@ -16,13 +16,14 @@ from migrator.lint.checks import (
   registry,
   run_config,
   savers,
+  train_calls,
 )
 from migrator.lint.examined import Examined
 from migrator.lint.finding import Finding
 from migrator.source import document, errors, parse
 
 # Imported for their registration.
-_TOPICS = (backup, checkpoints, declared, inputs, names, run_config, savers)
+_TOPICS = (backup, checkpoints, declared, inputs, names, run_config, savers, train_calls)
 
 
 def examine_file(path: str, *, gate: bool = False) -> Examined:

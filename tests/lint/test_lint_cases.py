@@ -29,6 +29,8 @@ cfg = tf_estimator.RunConfig(save_checkpoints_steps=50)
     (3, "EM902"),
     (4, "EM110"),
     (4, "EM201"),
+    (5, "EM114"),
+    (5, "EM224"),
     (6, "EM101"),
   ]
 
@@ -211,10 +213,10 @@ cfg = tf.estimator.RunConfig(save_checkpoints_steps=100)
   ("program", "codes"),
   [
     ("fault_tolerance", ["EM101", "EM201", "EM201", "EM206", "EM215", "EM301"]),
-    ("iris_policy", ["EM101", "EM105", "EM201"]),
-    ("iris_default_policy", ["EM110", "EM201"]),
+    ("iris_policy", ["EM101", "EM105", "EM201", "EM224"]),
+    ("iris_default_policy", ["EM110", "EM201", "EM224"]),
     ("iris_temporary_dir", ["EM110", "EM201"]),
-    ("changed_hidden_units", ["EM110", "EM201"]),
+    ("changed_hidden_units", ["EM110", "EM201", "EM224"]),
     ("tf2_guide", ["EM501", "EM502", "EM503", "EM505"]),
   ],
 )

@@ -243,5 +243,5 @@ def test_an_estimator_without_a_config_has_the_default_policy(config):
 def test_tf_config_matters_to_estimators_only():
   line = "import os\nimport tensorflow as tf\nos.environ['TF_CONFIG'] = '{}'\n"
   assert not engine.check_text(line, "a.py")
-  found = engine.check_text(line + "spec = tf.estimator.EvalSpec(f)\n", "a.py")
+  found = engine.check_text(line + "spec = tf.estimator.EvalSpec(f, 9)\n", "a.py")
   assert [(f.code, f.span.line) for f in found] == [("EM107", 3), ("EM204", 4)]

@@ -96,11 +96,12 @@ class Policy:
   @property
   def cadence_node(self) -> Optional[ast.expr]:
     """The argument that gives the cadence, or None."""
-    name = "save_checkpoints_steps" if self._has_steps else "save_checkpoints_secs"
+    name = "save_checkpoints_steps" if self.has_steps else "save_checkpoints_secs"
     return self.found.get(name)
 
   @property
-  def _has_steps(self) -> bool:
+  def has_steps(self) -> bool:
+    """Whether a cadence in steps is written out."""
     return self.steps not in (_UNSET, None)
 
   @property
@@ -113,7 +114,7 @@ class Policy:
     if self.saves_nothing:
       return "no checkpoint at all"
     ends = "and at the first and last step"
-    if self._has_steps:
+    if self.has_steps:
       number = self.spell("save_checkpoints_steps")
       cadence = "a checkpoint at every step"
       if self.steps != 1:

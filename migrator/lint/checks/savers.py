@@ -250,7 +250,9 @@ def keeping_savers(context: Context) -> Iterator[Report]:
     known = configs[0] if len(configs) == 1 and configs[0].complete else None
     if known is not None and known.spell("keep_checkpoint_max") == keep:
       continue
-    theirs = f"={known.spell('keep_checkpoint_max')}" if known is not None else ""
+    theirs = "keep_checkpoint_max"
+    if known is not None:
+      theirs += f"={known.spell('keep_checkpoint_max')}"
     shown = f"{keep} (all)" if keep in ("0", "None") else keep
     yield context.report("EM411", saver, keep=shown, theirs=theirs)
 
