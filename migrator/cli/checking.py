@@ -130,6 +130,11 @@ def check(request: Request) -> Report:
       request.named, settings.excludes_of, settings.is_excluded if request.force_exclude else None
     )
     report.problems += [f"{p.filename}: {p.strerror or p}" for p in problems]
+  explicit = {os.path.dirname(file.path) for file in listed if file.explicit}
+  if STDIN in request.paths:
+    explicit.add(os.path.dirname(request.stdin_filename))
+  for folder in sorted(explicit):
+    settings.config(folder)
   for problem in settings.problems:
     _complain(report, problem)
   settings.use_rules()
@@ -181,6 +186,9 @@ def _selected(examined: Examined, request: Request, settings: config.Settings) -
   from migrator.lint import selection
 
   chosen = settings.of(examined.path)
+  if chosen.foreign:
+    findings = tuple(f for f in examined.findings if f.code not in chosen.foreign)
+    examined = dataclasses.replace(examined, findings=findings)
   return selection.apply(
     examined,
     select=chosen.select,

@@ -54,6 +54,7 @@ class Chosen:
     config: the configuration.
     select, extend_select, ignore: see `selection.Selection`.
     per_file_ignores: see `selection.apply`.
+    foreign: codes of rules that other configurations of the run brought along.
   """
 
   config: Config
@@ -61,6 +62,7 @@ class Chosen:
   extend_select: tuple[str, ...] = ()
   ignore: tuple[str, ...] = ()
   per_file_ignores: tuple[PerFileIgnore, ...] = ()
+  foreign: frozenset[str] = frozenset()
 
 
 class Settings:
@@ -93,6 +95,7 @@ class Settings:
     self._default = load() if self._only is None else self._only
     self._configs: dict[str, Config] = {}
     self._chosen: dict[Config, Chosen] = {}
+    self._foreign: dict[tuple[str, ...], frozenset[str]] = {}
 
   def start(self, paths: Sequence[str]) -> Config:
     """The configuration of the first path; it decides what holds for the whole run.
@@ -146,10 +149,17 @@ class Settings:
       InputError: the command line names a code that no rule begins with.
       RuleError: a rule is faulty.
     """
-    paths = dict.fromkeys(path for config in self.configs() for path in config.rules)
     from migrator.lint import rules
 
-    rules.use(tuple(paths))
+    own: dict[tuple[str, ...], frozenset[str]] = {c.rules: frozenset() for c in self.configs()}
+    if len(own) > 1:
+      for paths in own:
+        rules.use(paths)
+        own[paths] = frozenset(rules.load())
+    known = frozenset().union(*own.values())
+    rules.use(tuple(dict.fromkeys(path for paths in own for path in paths)))
+    rules.load()
+    self._foreign = {paths: known - codes for paths, codes in own.items()}
     self._chosen.clear()
     self.of("")
 
@@ -171,8 +181,9 @@ class Settings:
     ignore = config_file.check_codes(given.ignore, "--ignore")
     ignores = [_per_file(config.root, pair) for pair in config.per_file_ignores]
     ignores += [_per_file(".", pair) for pair in _pairs(given.per_file_ignores)]
+    foreign = self._foreign.get(config.rules, frozenset())
     if select:  # begins anew
-      return Chosen(config, select, extend, ignore, tuple(ignores))
+      return Chosen(config, select, extend, ignore, tuple(ignores), foreign)
     # A code on the command line also outweighs longer ones of the configuration.
     return Chosen(
       config,
@@ -180,6 +191,7 @@ class Settings:
       (*_shortened(config.extend_select, ignore), *extend),
       (*(code for code in config.ignore if not code.startswith(extend or ("\0",))), *ignore),
       tuple(ignores),
+      foreign,
     )
 
 

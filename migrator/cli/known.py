@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 import click
 
 from migrator.cli import config
 from migrator.cli.checking import Report, Request
+from migrator.lint import add_noqa as comments
 from migrator.lint import baseline
+from migrator.lint.finding import Finding
+from migrator.source import document, errors, write
 
 
 def write_baseline(report: Report, request: Request, quiet: bool) -> int:
@@ -40,6 +44,37 @@ def write_baseline(report: Report, request: Request, quiet: bool) -> int:
       plural = "" if new.count == 1 else "s"
       click.echo(f"{os.path.relpath(path)}: {new.count} known finding{plural}.", err=True)
   return _failed(report)
+
+
+def add_noqa(report: Report, request: Request, quiet: bool) -> int:
+  """Adds comments that silence the findings; what they cannot silence is printed.
+
+  Returns:
+    0; 1 if findings are left; 2 if something could not be checked or written.
+  """
+  files = count = 0
+  left: list[Finding] = []
+  for path, found in itertools.groupby(report.findings, lambda finding: finding.path):
+    findings = list(found)
+    try:
+      added = comments.add(document.Document.read(path), findings)
+      if added.count:
+        write.write(path, added.data)
+    except errors.SourceError:  # among the findings
+      continue
+    except OSError as error:
+      report.problems.append(f"{path}: {error.strerror or error}")
+      click.echo(report.problems[-1], err=True)
+      continue
+    files += bool(added.count)
+    count += added.count
+    left += added.left
+  for finding in left:
+    click.echo(f"{finding} (no comment can silence it)")
+  if not quiet:
+    what = f"{count} finding{'' if count == 1 else 's'}"
+    click.echo(f"Silenced {what} in {files} file{'' if files == 1 else 's'}.", err=True)
+  return _failed(report) or (1 if left else 0)
 
 
 def _failed(report: Report) -> int:

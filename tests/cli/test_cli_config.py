@@ -220,6 +220,20 @@ def test_a_faulty_file_below_the_paths_does_not_cost_the_others():
   assert "EM401" not in result.output
 
 
+def test_rules_of_a_package_are_for_that_package():
+  for name in ("one", "two", "three"):
+    code = f"ACME00{len(name)}"
+    rule = RULE.replace("ACME001", code).replace("acme-run-config", f"acme-{name}")
+    _write(rule, f"{name}/ci/{code}-x.toml")
+    _write('[tool.migrator]\nrules = ["ci"]\n' if name != "two" else "", f"{name}/pyproject.toml")
+    _write("import acme\nacme.make()\n", f"{name}/a.py")
+  os.rename(os.path.join("three", "ci", "ACME005-x.toml"), os.path.join("three", "ci", "x.toml"))
+  assert _codes(".") == ["ACME003", "ACME005"]
+  assert _codes("two") == []
+  assert _codes("one/a.py") == ["ACME003"]
+  assert _codes(".", "--select=ACME005") == ["ACME005"]
+
+
 # -- files ---------------------------------------------------------------------
 
 

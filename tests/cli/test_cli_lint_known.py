@@ -29,10 +29,10 @@ def test_what_a_baseline_knows_is_not_reported():
   assert (code, output) == (0, "known.jsonl: 2 known findings.\n")
   code, output = lint("--baseline=known.jsonl")
   assert (code, output) == (0, "No new findings, 2 known ones; 1 file checked.\n")
-  write("a.py", "# moved\n\n" + TWO + "tf.estimator.RunConfig()\n")
+  write("a.py", "# moved\n\n" + TWO + "tf.estimator.ModeKeys.TRAIN\n")
   code, output = lint("--baseline=known.jsonl", "--output-format=concise")
   assert code == 1
-  assert [line.split()[1] for line in output.splitlines()[:-1]] == ["EM101"]
+  assert [line.split()[1] for line in output.splitlines()[:-1]] == ["EM216"]
   assert output.endswith("1 finding in 1 file, 2 known ones; 1 file checked.\n")
 
 
@@ -129,13 +129,13 @@ def test_only_findings_in_lines_changed_since_a_revision():
   _git("add", ".")
   _git("commit", "-qm", "x")
   assert codes(".", "--diff-base=HEAD") == []
-  write("a.py", TWO + "tf.estimator.RunConfig()\n")
+  write("a.py", TWO + "tf.estimator.ModeKeys.TRAIN\n")
   write("new file.py", BAD)
   _, output = lint("--diff-base=HEAD", "--output-format=concise", "-q")
-  assert [line.split(": ")[1][:5] for line in output.splitlines()] == ["EM101", "EM401"]
+  assert [line.split(": ")[1][:5] for line in output.splitlines()] == ["EM216", "EM401"]
   _git("checkout", "-q", "-b", "work")
   _git("commit", "-qam", "y")
-  assert codes("a.py", "--diff-base", "HEAD~1") == ["EM101"]
+  assert codes("a.py", "--diff-base", "HEAD~1") == ["EM216"]
 
 
 def test_a_baseline_and_changed_lines_go_together():
@@ -159,6 +159,55 @@ def test_a_revision_that_is_not_there_and_no_repository():
   code, output = lint("--diff-base=gone")
   assert code == 2
   assert output.startswith("Error: cannot tell what changed since 'gone': ")
+
+
+# -- added comments ----------------------------------------------------------------
+
+
+def test_added_comments_silence_all_findings_and_adding_again_changes_nothing():
+  write("a.py", TWO)
+  write("b.py", GOOD)
+  assert lint("--add-noqa") == (0, "Silenced 2 findings in 1 file.\n")
+  with open("a.py") as file:
+    text = file.read()
+  assert text == (
+    "import tensorflow as tf\n"
+    "tf.compat.v1.train.Saver()  # noqa: EM401\n"
+    "tf.estimator.ModeKeys  # noqa: EM216\n"
+  )
+  assert codes(".") == []
+  assert lint("--add-noqa") == (0, "Silenced 0 findings in 0 files.\n")
+  with open("a.py") as file:
+    assert file.read() == text
+
+
+def test_only_selected_and_new_findings_get_comments():
+  write("a.py", TWO)
+  lint("--select=EM2", "--baseline=known.jsonl", "--write-baseline")
+  lint("--baseline=known.jsonl", "--add-noqa", "--ignore=EM006")
+  with open("a.py") as file:
+    assert file.read().count("noqa") == 1
+
+
+def test_a_file_that_cannot_be_parsed_gets_no_comment():
+  write("a.py", "import tensorflow\nx = (\n")
+  write("b.py", BAD)
+  code, output = lint("--add-noqa")
+  assert code == 2
+  assert "EM001" in output
+  assert "Silenced 1 finding in 1 file.\n" in output
+  with open("a.py") as file:
+    assert file.read() == "import tensorflow\nx = (\n"
+
+
+def test_a_file_that_cannot_be_written_is_named():
+  write("a.py", BAD)
+  write("b.py", BAD)
+  os.chmod("a.py", 0o444)
+  code, output = lint("--add-noqa")
+  assert code == 2
+  assert os.path.join(".", "a.py") + ": the file is read-only\n" in output
+  assert output.endswith("Silenced 1 finding in 1 file.\n")
 
 
 # -- what excludes each other ------------------------------------------------------
