@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
-from typing import Callable, Optional
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Callable, Optional
 
-from migrator.lint import cache as caches
-from migrator.lint import engine
-from migrator.lint.rules import RuleError
+from migrator.lint import large, plain, pool
+from migrator.lint.cache import Cache, content_hash
+from migrator.lint.examined import Examined
+from migrator.lint.rule import RuleError
 from migrator.source import walk
+
+# Bytes to examine for which another process is worth its start, and the least of a chunk.
+_WORTH = 1_000_000
+_CHUNK = 100_000
+# Python may crash on what is this large; only then it is examined in a process of its own.
+_RISKY = 200_000
+# What opening and closing a file costs, in bytes.
+_PER_FILE = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,11 +31,12 @@ class Outcome:
     path: the file as the user named it.
     examined: what lint knows of it; None when it could not be examined.
     problem: one line for stderr that names the file and says why it could not be examined:
-      unreadable, vanished, a defect of ours. None when it could.
+      unreadable, vanished, a defect of ours. None when it could. With MIGRATOR_DEBUG in the
+      environment, the traceback of a defect is before it.
   """
 
   path: str
-  examined: Optional[engine.Examined] = None
+  examined: Optional[Examined] = None
   problem: Optional[str] = None
 
 
@@ -32,7 +44,7 @@ def examine_all(
   files: Iterable[walk.SourceFile],
   *,
   jobs: Optional[int] = None,
-  cache: Optional[caches.Cache] = None,
+  cache: Optional[Cache] = None,
   on_done: Optional[Callable[[int], None]] = None,
 ) -> Iterator[Outcome]:
   """Examines files, in parallel where that is faster.
@@ -50,19 +62,209 @@ def examine_all(
     RuleError: a rule file is faulty.
     KeyboardInterrupt: no process is left behind.
   """
-  for number, file in enumerate(files, start=1):
-    yield _examine(file)
-    if on_done is not None:
-      on_done(number)
-
-
-def _examine(file: walk.SourceFile) -> Outcome:
+  run = _Run(list(files), cache)
   try:
-    return Outcome(file.path, engine.examine_file(file.path, gate=not file.explicit))
-  except OSError as error:
-    return Outcome(file.path, problem=f"{file.path}: {error.strerror or error}")
+    yield from run.outcomes(jobs, on_done)
+  finally:
+    run.end()
+
+
+def examine_stdin(raw: bytes, name: str) -> Outcome:
+  """Examines bytes that are in no file, as if a file of this name held them.
+
+  Raises:
+    RuleError: a rule file is faulty.
+  """
+  from migrator.lint import engine
+
+  try:
+    if large.is_too_large(name, len(raw)):
+      return Outcome(name, large.examine_stream(io.BytesIO(raw), name, len(raw)))
+    return Outcome(name, engine.examine_bytes(raw, name))
   except RuleError:
     raise
+  except Exception as error:  # a defect of ours must not cost what the files say
+    return Outcome(name, problem=_defect(error, name))
+
+
+class _Run:
+  """One call of `examine_all`: a file is a number."""
+
+  def __init__(self, files: Sequence[walk.SourceFile], cache: Optional[Cache]):
+    self._files = files
+    self._cache = cache
+    self._is_cached = False
+    self._statuses: list[Optional[os.stat_result]] = []
+    # Files that are not done, and outcomes of those that are done and have anything to say.
+    self._left: set[int] = set()
+    self._outcomes: dict[int, Outcome] = {}
+
+  def outcomes(
+    self, jobs: Optional[int], on_done: Optional[Callable[[int], None]]
+  ) -> Iterator[Outcome]:
+    """Yields the outcomes in order."""
+    self._look()
+    following = 0
+    for tasks, results in self._results(jobs):
+      for task, result in results:
+        self._take(task, result)
+      self._left.difference_update(tasks)
+      if on_done is not None:
+        on_done(len(self._files) - len(self._left))
+      while following < len(self._files) and following not in self._left:
+        outcome = self._outcomes.pop(following, None)
+        path = self._files[following].path
+        yield Outcome(path, Examined(path)) if outcome is None else outcome
+        following += 1
+
+  def end(self) -> None:
+    """Saves what was found, also by a run that was interrupted."""
+    if self._cache is not None and self._is_cached:
+      self._cache.save()
+
+  def _look(self) -> None:
+    """Takes what the cache knows."""
+    for file in self._files:
+      try:
+        self._statuses.append(os.stat(file.path))
+      except OSError:
+        self._statuses.append(None)
+    self._left.update(range(len(self._files)))
+    size = sum(map(self._size, self._left))
+    if self._cache is None or not self._cache.open(size):
+      return
+    self._is_cached = True
+    for task, (file, status) in enumerate(zip(self._files, self._statuses)):
+      known = None if status is None else self._cache.look(file.path, file.explicit, status)
+      if known is not None:
+        self._left.remove(task)
+        if known.findings or known.directives:
+          self._outcomes[task] = Outcome(file.path, known)
+
+  def _size(self, task: int) -> int:
+    status = self._statuses[task]
+    return status.st_size if status is not None else 0
+
+  def _results(self, jobs: Optional[int]) -> Iterator[pool.Done]:
+    """Does what is left; the first and the last are for what is done already."""
+    yield (), []
+    if not self._left:
+      return
+    from migrator.lint import engine, rules
+
+    del engine  # imported, and the rules loaded, once for all processes
+    rules.load()
+    tasks = sorted(self._left)
+    chunks, count = self._plan(tasks, jobs)
+    if count == 0:
+      yield from (((task,), [(task, self._do(task))]) for task in tasks)
+    elif pool.is_available():
+      yield from pool.run(self._do, chunks, count)
+    else:
+      from migrator.lint import spawned
+
+      sizes = [self._size(task) for task in range(len(self._files))]
+      yield from spawned.run(self._files, sizes, chunks, count)
+
+  def _plan(self, tasks: Sequence[int], jobs: Optional[int]) -> tuple[list[list[int]], int]:
+    """Chunks of tasks, and how many processes; 0: do them in this one."""
+    sizes = [min(self._size(task), large.LIMIT) + _PER_FILE for task in tasks]
+    total = sum(sizes)
+    count = min(_cpus(), total // _WORTH) if jobs is None else jobs
+    if count <= 1:
+      count = int(jobs is None and pool.is_available() and max(sizes) > _RISKY)
+    if not count:
+      return [], 0
+    most = max(_CHUNK, total // (16 * count), 2 * total // pool.MOST_CHUNKS)
+    chunks: list[list[int]] = []
+    room = 0
+    for task, size in zip(tasks, sizes):
+      if room <= 0:
+        chunks.append([])
+        room = most
+      chunks[-1].append(task)
+      room -= size
+    return chunks, count
+
+  def _do(self, task: int) -> Optional[list[Any]]:
+    """Examines a file: what the cache needs and what was found, or a problem, as plain values."""
+    file, status = self._files[task], self._statuses[task]
+    look_at = self._cache.look_at if self._cache is not None and self._is_cached else None
+    return examine_one(file, status.st_size if status is not None else 0, look_at)
+
+  def _take(self, task: int, result: Any) -> None:
+    """Turns the result of a task into an outcome, and keeps it."""
+    file, status = self._files[task], self._statuses[task]
+    if isinstance(result, pool.Died):
+      problem = f"{file.path}: the process died while it examined this file; it was not checked."
+      self._outcomes[task] = Outcome(file.path, problem=problem)
+      return
+    if result is None:
+      return
+    kind, text, values = result
+    if kind == _FAULTY_RULE:
+      raise RuleError(text)
+    if kind == _PROBLEM:
+      self._outcomes[task] = Outcome(file.path, problem=text)
+      return
+    if self._cache is not None and self._is_cached and status is not None:
+      self._cache.keep(file.path, file.explicit, status, text, values)
+    if values:
+      self._outcomes[task] = Outcome(file.path, plain.load(values, file.path))
+
+
+_PROBLEM, _FAULTY_RULE, _EXAMINED = "problem", "rule", "examined"
+LookAt = Callable[[str, str, bool], Optional[Examined]]
+
+
+def examine_one(
+  file: walk.SourceFile, size: int, look_at: Optional[LookAt] = None
+) -> Optional[list[Any]]:
+  """Examines a file.
+
+  Args:
+    file: the file.
+    size: how many bytes it has.
+    look_at: what the cache knows by hash of the content, path, and whether it was named.
+
+  Returns:
+    Plain values: what it is, a text (a problem, or the hash), what `plain.dump` makes. None
+    when there is nothing to say and nothing to keep.
+  """
+  try:
+    if large.is_too_large(file.path, size):
+      return [_EXAMINED, "", plain.dump(large.examine(file.path, size))]
+    with open(file.path, "rb") as stream:
+      raw = stream.read()
+    digest = content_hash(raw, file.path) if look_at is not None else ""
+    found = look_at(digest, file.path, file.explicit) if look_at is not None else None
+    if found is None:
+      from migrator.lint import engine
+
+      found = engine.examine_bytes(raw, file.path, gate=not file.explicit)
+    values = plain.dump(found)
+    return [_EXAMINED, digest, values] if values or digest else None
+  except OSError as error:
+    return [_PROBLEM, f"{file.path}: {error.strerror or error}", None]
+  except RuleError as error:
+    return [_FAULTY_RULE, str(error), None]
   except Exception as error:  # a defect of ours in one file must not cost the others
-    problem = f"{file.path}: internal error ({type(error).__name__}: {error})"
-    return Outcome(file.path, problem=problem)
+    return [_PROBLEM, _defect(error, file.path), None]
+
+
+def _defect(error: Exception, path: str) -> str:
+  text = (
+    f"{path}: internal error ({type(error).__name__}: {error}); the file was not checked. "
+    "Please report it; MIGRATOR_DEBUG=1 shows where it happened."
+  )
+  if not os.environ.get("MIGRATOR_DEBUG"):
+    return text
+  import traceback
+
+  return "".join(traceback.format_exception(type(error), error, error.__traceback__)) + text
+
+
+def _cpus() -> int:
+  if hasattr(os, "sched_getaffinity"):
+    return len(os.sched_getaffinity(0))
+  return os.cpu_count() or 1

@@ -11,8 +11,8 @@ from migrator.lint import engine, rule_examples, rules
 from migrator.lint.rule import Example, Rule
 
 RULES = rules.load()
-# A TOML file cannot hold bytes that are no UTF-8.
-WITHOUT_EXAMPLE = ("EM003",)
+# A TOML file cannot hold bytes that are no UTF-8, and should not hold megabytes.
+WITHOUT_EXAMPLE = ("EM003", "EM007")
 
 each_rule = pytest.mark.parametrize("rule", RULES.values(), ids=lambda r: r.code)
 
