@@ -8,7 +8,7 @@ import collections
 import dataclasses
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from migrator.lint import noqa, selection
 from migrator.lint.examined import Directive
@@ -52,16 +52,11 @@ def add(document: Document, findings: Iterable[Finding]) -> Added:
   todo = noqa.silence(todo, directives)
   if not todo:
     return Added(document.raw, 0)
-  text = newlines.unify(document.text)
-  joined = layout(text).joined
-  codes: dict[int, set[str]] = collections.defaultdict(set)
-  for finding in todo:
-    row = _row(document, finding)
-    while row in joined:
-      row += 1
-    codes[row].add(finding.code)
+  insertions: list[cells.Insertion] = []
+  for part in document.parts():
+    insertions += _insertions(part, [f for f in todo if _is_in(f, part)], directives)
   try:
-    data = _inserted(document, _insertions(document, text, codes, directives))
+    data = _inserted(document, insertions)
     changed = Document.from_bytes(data, document.path)
   except (errors.SourceError, UnicodeError):
     return Added(document.raw, 0, tuple(todo))
@@ -71,23 +66,35 @@ def add(document: Document, findings: Iterable[Finding]) -> Added:
   return Added(data, len(todo) - len(left), tuple(left))
 
 
-def _row(document: Document, finding: Finding) -> int:
-  if document.notebook is None or finding.cell is None:
-    return finding.span.line
-  return document.notebook.row(finding.cell, finding.span.line)
+def _is_in(finding: Finding, part: Document) -> bool:
+  """Whether a finding is one of a part of the document; see `Document.parts`."""
+  if part.notebook is None:
+    return True
+  elsewhere = {cell.number for file in part.notebook.files for cell in file.cells}
+  numbers = {cell.number for cell in part.notebook.cells}
+  return finding.cell in numbers - elsewhere
 
 
 def _insertions(
-  document: Document,
-  text: str,
-  codes: Mapping[int, set[str]],
-  directives: Sequence[Directive],
+  part: Document, findings: Sequence[Finding], directives: Sequence[Directive]
 ) -> list[cells.Insertion]:
   """What to put where; the cell is 0 in a .py file."""
+  if not findings:
+    return []
+  text = newlines.unify(part.text)
   lines = text.split("\n")
+  joined = layout(text).joined
+  codes: dict[int, set[str]] = collections.defaultdict(set)
+  for finding in findings:
+    row = finding.span.line
+    if part.notebook is not None and finding.cell is not None:
+      row = part.notebook.row(finding.cell, row)
+    while row in joined:
+      row += 1
+    codes[row].add(finding.code)
   found = []
   for row, added in sorted(codes.items()):
-    cell, line = document.locate(row)
+    cell, line = part.locate(row)
     names = ", ".join(sorted(added))
     for directive in directives:
       if (
@@ -96,9 +103,8 @@ def _insertions(
         place, new = directive.end_column, f", {names}"
         break
     else:
-      content = lines[row - 1]
-      place = len(content)
-      blanks = place - len(content.rstrip(" \t"))
+      place = len(lines[row - 1])
+      blanks = place - len(lines[row - 1].rstrip(" \t"))
       new = " " * (2 - blanks) + f"# noqa: {names}"
     found.append(cells.Insertion(cell or 0, line, place, new))
   return found
@@ -128,7 +134,7 @@ def _same_program(old: Document, new: Document) -> bool:
   try:
     with warnings.catch_warnings():
       warnings.simplefilter("ignore")
-      trees = [ast.parse(document.text) for document in (old, new)]
-      return ast.dump(trees[0]) == ast.dump(trees[1])
+      pairs = zip(old.parts(), new.parts())
+      return all(ast.dump(ast.parse(a.text)) == ast.dump(ast.parse(b.text)) for a, b in pairs)
   except parse.FAULTS:
     return False

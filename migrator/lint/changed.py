@@ -11,10 +11,11 @@ from typing import NamedTuple, Optional
 from migrator.lint import git
 from migrator.lint.finding import Finding
 from migrator.lint.layout import layout
-from migrator.source import errors, newlines, notebook
+from migrator.source import errors, newlines
 from migrator.source.document import Document
 
-Rows = tuple[int, int]  # first and last, 1-based
+Place = tuple[int, int]  # cell (0 in a .py file) and line, 1-based
+Range = tuple[Place, Place]  # first and last
 
 
 class ChangedError(ValueError):
@@ -82,7 +83,7 @@ class ChangedLines:
     try:
       document = Document.read(real)
       if document.notebook is None:
-        return None if diff.binary else _of_python(document.text, diff)
+        return None if diff.binary else _of_python(document, diff)
       old = git.blob(self.top, real, diff.blob) if diff.blob else b""
       return _of_notebook(document, Document.from_bytes(old, "old.ipynb"))
     except (OSError, errors.SourceError, git.GitError):
@@ -90,12 +91,11 @@ class ChangedLines:
 
 
 class _Text(NamedTuple):
-  """Changes by row of a document's text, and its statements."""
+  """Changes and statements of a file; cells are 0 in a .py file."""
 
-  added: Sequence[Rows] = ()
-  removed: Sequence[int] = ()
-  statements: Sequence[Rows] = ()
-  book: Optional[notebook.Notebook] = None
+  added: Sequence[Range] = ()
+  removed: Sequence[Place] = ()
+  statements: Sequence[Range] = ()
   changed: bool = False
 
   def touches(self, finding: Finding) -> bool:
@@ -103,50 +103,64 @@ class _Text(NamedTuple):
       return self.changed
     if not self.added and not self.removed:
       return False
-    first, last = finding.span.line, finding.span.end_line
-    if self.book is not None and finding.cell is not None:
-      first, last = (self.book.row(finding.cell, line) for line in (first, last))
+    first, last = ((finding.cell or 0, line) for line in (finding.span.line, finding.span.end_line))
     for begin, end in self.statements:
       if begin <= first <= end:
         first = begin
       if begin <= last <= end:
         last = end
     return any(begin <= last and first <= end for begin, end in self.added) or any(
-      first <= row < last for row in self.removed
+      first <= place < last for place in self.removed
     )
 
 
-def _of_python(text: str, diff: git.Diff) -> _Text:
-  added, removed = diff.added, diff.removed
-  if "\r" in text.replace("\r\n", ""):  # line ends that git does not take for such
+def _of_python(document: Document, diff: git.Diff) -> _Text:
+  starts = None
+  if "\r" in document.text.replace("\r\n", ""):  # line ends that git does not take for such
     starts = [1]
-    for line in text.split("\n"):
+    for line in document.text.split("\n"):
       starts.append(starts[-1] + 1 + line[:-1].count("\r"))
-    starts += [starts[-1]]
-    added = [(starts[a - 1], starts[b] - 1) for a, b in added]
-    removed = [starts[row] - 1 for row in removed]
-  return _Text(added, removed, layout(newlines.unify(text)).statements, changed=True)
+
+  def line_of(row: int) -> int:
+    return row if starts is None else starts[min(row, len(starts)) - 1]
+
+  added = [((0, line_of(a)), (0, line_of(b + 1) - 1)) for a, b in diff.added]
+  removed = [(0, line_of(row + 1) - 1) for row in diff.removed]
+  return _Text(added, removed, _statements(document), changed=True)
 
 
 def _of_notebook(document: Document, old: Document) -> _Text:
   """Compares the sources of the code cells: how JSON lays them out does not matter."""
   assert document.notebook is not None and old.notebook is not None
-  book = document.notebook
-  before, after = ([c.text for c in b.cells] for b in (old.notebook, book))
-  added: list[Rows] = []
-  removed: list[int] = []
-  cells = difflib.SequenceMatcher(None, before, after, autojunk=False)
-  for kind, i, j, k, m in cells.get_opcodes():
+  cells = document.notebook.cells
+  before, after = ([c.text for c in book.cells] for book in (old.notebook, document.notebook))
+  added: list[Range] = []
+  removed: list[Place] = []
+  for kind, i, j, k, m in _compared(before, after):
     if kind == "equal" or k == m:  # a cell that is gone touches no statement
       continue
-    rows = [(cell.number, line) for cell in book.cells[k:m] for line in range(1, cell.lines + 1)]
-    places = [book.row(*place) for place in rows]
-    was = [line for text in before[i:j] for line in newlines.unify(text).split("\n")]
-    now = [line for text in after[k:m] for line in newlines.unify(text).split("\n")]
-    lines = difflib.SequenceMatcher(None, was, now, autojunk=False)
-    for change, _, _, first, end in lines.get_opcodes():
+    places = [(cell.number, n) for cell in cells[k:m] for n in range(1, cell.lines + 1)]
+    was, now = ([line for text in t for line in _lines(text)] for t in (before[i:j], after[k:m]))
+    for change, _, _, first, end in _compared(was, now):
       if change in ("replace", "insert"):
         added += [(place, place) for place in places[first:end]]
       elif change == "delete" and first:
         removed.append(places[first - 1])
-  return _Text(added, removed, layout(document.text).statements, book, changed=True)
+  return _Text(added, removed, _statements(document), changed=True)
+
+
+def _compared(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+  return difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+
+
+def _lines(text: str) -> list[str]:
+  return newlines.unify(text).split("\n")
+
+
+def _statements(document: Document) -> list[Range]:
+  found = []
+  for part in document.parts():
+    for begin, end in layout(newlines.unify(part.text)).statements:
+      (first_cell, first), (last_cell, last) = part.locate(begin), part.locate(end)
+      found.append(((first_cell or 0, first), (last_cell or 0, last)))
+  return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from migrator.lint import rules
 from migrator.lint.examined import Directive
 from migrator.lint.finding import Finding
 from migrator.lint.layout import layout
@@ -16,40 +18,49 @@ _DIRECTIVE = re.compile(
   r"(?:\s*:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)(?!\w)|(?!\w|\s*:))",
   re.I,
 )
-_NAMED = re.compile(rb"noqa\s*:[^\r\n]*[A-Z][0-9]{3}", re.I)
 
 
 def mentions(raw: bytes) -> bool:
-  """Whether the bytes of a file may hold a noqa comment that names codes. Cheap."""
-  return (b"noqa" in raw or b"NOQA" in raw) and _NAMED.search(raw) is not None
+  """Whether the bytes of a file may hold a noqa comment that names rules of ours. Cheap."""
+  if b"noqa" not in raw and b"NOQA" not in raw:
+    return False
+  prefixes = frozenset(code.rstrip("0123456789") for code in rules.load())
+  return _named(prefixes).search(raw) is not None
+
+
+@functools.cache
+def _named(prefixes: frozenset[str]) -> re.Pattern[bytes]:
+  letters = "|".join(map(re.escape, sorted(prefixes)))
+  return re.compile(rf"noqa\s*:[^\r\n]*\b(?:{letters})[0-9]".encode(), re.I)
 
 
 def parse(document: Document) -> tuple[Directive, ...]:
   """The `# noqa` comments of a document, in order."""
+  found = [d for part in document.parts() for d in _directives(part)]
+  return tuple(sorted(found, key=lambda d: (d.cell or 0, d.line, d.column)))
+
+
+def _directives(document: Document) -> Iterator[Directive]:
   if "noqa" not in document.text.lower():
-    return ()
+    return
   text = newlines.unify(document.text)
   lines = text.split("\n")
-  found = []
   for comment in layout(text).comments:
     for match in _DIRECTIVE.finditer(comment.text):
       cell, line = document.locate(comment.row)
       codes = match["codes"]
       first = line - (comment.row - comment.first) if comment.first < comment.row else 0
-      found.append(
-        Directive(
-          line,
-          comment.column + match.start(),
-          comment.column + match.end(),
-          tuple(re.split(r"[,\s]+", codes.upper())) if codes else None,
-          cell,
-          lines[comment.row - 1],
-          first,
-          whole=match["own"] is not None and comment.alone,
-          raises=comment.raises,
-        )
+      yield Directive(
+        line,
+        comment.column + match.start(),
+        comment.column + match.end(),
+        tuple(re.split(r"[,\s]+", codes.upper())) if codes else None,
+        cell,
+        lines[comment.row - 1],
+        first,
+        whole=match["own"] is not None and comment.alone,
+        raises=comment.raises,
       )
-  return tuple(found)
 
 
 def silence(findings: Iterable[Finding], directives: Sequence[Directive]) -> list[Finding]:

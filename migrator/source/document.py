@@ -75,6 +75,14 @@ class Document:
   def is_notebook(self) -> bool:
     return self.notebook is not None
 
+  def parts(self) -> list[Document]:
+    """The document and, for a notebook, one for each program that it writes to a file.
+
+    They have the same bytes; `text` and `locate` are those of the program.
+    """
+    files = self.notebook.files if self.notebook is not None else ()
+    return [self, *(dataclasses.replace(self, text=f.text, notebook=f) for f in files)]
+
   def check(self) -> Optional[errors.SourceError]:
     """Returns why the text is no Python 3 (EM001, EM002), or None when it is."""
     return parse.check(self.text, self.path)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Optional
 
 # Cell magics whose body is Python of this program; any other hands the body to something else.
 _PYTHON_CELLS = frozenset("capture debug ipytest memit mprun prun time timeit wandb".split())
+_WRITTEN = re.compile(
+  r"%%(?:write)?file\s+(?P<append>(?:-a|--append)\s+)?(?P<quote>['\"]?)(?P<name>.+\.py)(?P=quote)\s*"
+)
 # Which of the readings is without all that begins like a magic.
 PLAIN = 2
 _NO_CODE = re.compile(r"\s*(#.*)?")
@@ -44,6 +48,12 @@ def cell_magic(lines: Sequence[str]) -> tuple[int, bool]:
     if not _NO_CODE.fullmatch(line):
       break
   return -1, True
+
+
+def written_file(line: str) -> Optional[tuple[str, bool]]:
+  """The Python file that a cell magic writes its cell to, and whether it appends; else None."""
+  match = _WRITTEN.fullmatch(line)
+  return (match["name"], match["append"] is not None) if match else None
 
 
 def readings(code: str) -> Iterator[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, Optional
 
-from migrator.source import errors, magics, parse
+from migrator.source import errors, magics, newlines, parse
 
 _PYTHON = re.compile(r"i?py", re.I)  # also of kernels: ipython, python3, pyspark
 # Before a cell whose first line is indented, which IPython allows.
@@ -39,10 +40,17 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Notebook:
-  """The code cells of a notebook, and what is wrong with the others."""
+  """The code of a notebook.
+
+  Attributes:
+    cells: its code cells; of those that are not Python of this program, the code is empty.
+    errors: what is wrong with cells that cannot be read.
+    files: programs that cells write to files (`%%writefile task.py`), each with its cells.
+  """
 
   cells: tuple[Cell, ...]
-  errors: tuple[errors.SourceError, ...]
+  errors: tuple[errors.SourceError, ...] = ()
+  files: tuple[Notebook, ...] = ()
 
   @property
   def text(self) -> str:
@@ -92,9 +100,9 @@ def read(text: str, path: str) -> Notebook:
   if cells is None:
     raise errors.SourceError(errors.SYNTAX, path, "no valid notebook: it has no list of cells")
   found: list[Cell] = []
-  faults = []
+  faults: list[errors.SourceError] = []
   if not _is_python(data):
-    return Notebook((), ())
+    return Notebook(())
   for number, cell in enumerate(cells, start=1):
     if not isinstance(cell, dict) or cell.get("cell_type") != "code":
       continue
@@ -107,18 +115,53 @@ def read(text: str, path: str) -> Notebook:
     if fault is not None:
       faults.append(fault)
     found.append(read_cell)
-  return Notebook(tuple(found), tuple(faults))
+  files, file_faults = _files(found, path)
+  faults = sorted([*faults, *file_faults], key=lambda fault: fault.cell or 0)
+  return Notebook(tuple(found), tuple(faults), files)
 
 
-def _cells(data: Any):
+def _cells(data: Any) -> Optional[list[Any]]:
   """The list of cells, of nbformat 4 or 3; None when there is none."""
   if not isinstance(data, dict):
     return None
   cells = data.get("cells")
   worksheets = data.get("worksheets")
   if cells is None and isinstance(worksheets, list):
-    cells = [c for w in worksheets if isinstance(w, dict) for c in w.get("cells", [])]
+    cells = []
+    for sheet in worksheets:
+      listed = sheet.get("cells") if isinstance(sheet, dict) else None
+      if not isinstance(listed, list):
+        return None
+      cells += listed
   return cells if isinstance(cells, list) else None
+
+
+def _files(
+  cells: Sequence[Cell], path: str
+) -> tuple[tuple[Notebook, ...], list[errors.SourceError]]:
+  """The Python files that cells write, and what is wrong with them."""
+  written: list[list[Cell]] = []
+  newest: dict[str, list[Cell]] = {}
+  for cell in cells:
+    lines = newlines.unify(cell.text).split("\n")
+    index, _ = magics.cell_magic(lines)
+    target = magics.written_file(lines[index]) if index >= 0 else None
+    if target is None:
+      continue
+    name, appends = target
+    if not appends or name not in newest:
+      newest[name] = []
+      written.append(newest[name])
+    code = "\n" * (index + 1) + "\n".join(lines[index + 1 :])
+    newest[name].append(Cell(cell.number, cell.text, code))
+  files, faults = [], []
+  for parts in written:
+    if parse.check(Notebook(tuple(parts)).text, path) is not None:
+      checked = [(part, parse.check(part.code, path)) for part in parts]
+      faults += [_cell_fault(fault, part.number) for part, fault in checked if fault is not None]
+      parts = [part for part, fault in checked if fault is None]
+    files.append(Notebook(tuple(parts)))
+  return tuple(files), faults
 
 
 def _is_python(data: dict[str, Any]) -> bool:
@@ -156,8 +199,14 @@ def _fault(code: str, indent: str, path: str, number: int) -> errors.SourceError
   """Why the code of a cell is no Python; IPython takes the indent of the first line from all."""
   fault = parse.check(re.sub(f"(?m)^{indent}", "", code), path)
   assert fault is not None
+  fault.column += len(indent)
+  return _cell_fault(fault, number)
+
+
+def _cell_fault(fault: errors.SourceError, number: int) -> errors.SourceError:
   reason = fault.reason
   if fault.code == errors.PYTHON_2:
     reason = f"Python 2 syntax ({reason})"
-  column = fault.column + len(indent)
-  return errors.SourceError(errors.NOTEBOOK_CELL, path, reason, fault.line, column, number)
+  return errors.SourceError(
+    errors.NOTEBOOK_CELL, fault.path, reason, fault.line, fault.column, number
+  )

@@ -199,7 +199,8 @@ def test_without_noqa_nothing_is_silenced():
   [
     (b"x = 1  # noqa: EM101", True),
     (b"x = 1  # NOQA:em101", True),
-    (b"x = 1  # noqa: E501, ACME001", True),
+    (b"x = 1  # noqa: E501, EM001", True),
+    (b"x = 1  # noqa: E501, W605", False),
     (b"x = 1  # noqa", False),
     (b"x = 1\nnoqa:\nEM101", False),
   ],

@@ -58,7 +58,7 @@ def test_cells_are_counted_with_text_cells():
     ("cd ..\nls ./x\nrm -rf y\nless = 2\nless - x.y", "pass\npass\npass\nless = 2\nless - x.y"),
     ("%%bash\nls | grep x", "\n"),
     ("# first\n\n%%bash\nls | grep x", "\n\n\n"),
-    ("%%writefile a.py\nprint 'x'", "\n"),
+    ("%%writefile a.txt\nprint 'x'", "\n"),
     ("%%time\nx = 1", "pass\nx = 1"),
     ("# first\n%%timeit -n 3\nx = 1", "# first\npass\nx = 1"),
     ("\n%%capture out\nx = 1", "\npass\nx = 1"),
@@ -115,6 +115,32 @@ def test_rows_and_places_belong_together():
     book.row(9, 1)
 
 
+def test_programs_that_cells_write_to_files_are_apart():
+  book = notebook.read(
+    _notebook(
+      "x = 1",
+      "%%writefile a.py\ndef f():\n  if x:",
+      "# more\n%%writefile -a 'a.py'\n    y = 1\n",
+      "%%writefile -a b/c d.py\nz = 1",
+      "%%file a.py\nprint 'old'",
+      "%%writefile --append a.py\nz = 2",
+      "%%writefile a.txt\nprint 'old'",
+      "%%writefile a.py",
+    ),
+    "n.ipynb",
+  )
+  assert book.text.split() == ["x", "=", "1"]
+  assert [file.text for file in book.files] == [
+    "\ndef f():\n  if x:\n\n\n    y = 1\n\n",
+    "\nz = 1\n",
+    "\nz = 2\n",
+    "\n\n",
+  ]
+  assert [(error.cell, error.line) for error in book.errors] == [(5, 2)]
+  assert book.files[0].locate(6) == (3, 3)
+  assert book.files[2].locate(2) == (6, 2)
+
+
 @pytest.mark.parametrize(
   ("metadata", "count"),
   [
@@ -155,6 +181,8 @@ def test_the_cells_of_nbformat_3():
     ('{"cells": [', "no valid notebook"),
     ("[]", "no list of cells"),
     ('{"cells": 3}', "no list of cells"),
+    ('{"worksheets": [{"cells": 3}, 4]}', "no list of cells"),
+    ('{\n "cells": [],\n <<<<<<< HEAD\n}', "line 3"),
     ("", "no valid notebook"),
   ],
 )
