@@ -26,7 +26,7 @@ def _position(finding: Finding) -> dict[str, str]:
   region = places.region(finding)
   found = {"line": str(region.line), "endLine": str(region.end_line)}
   # The service takes columns only within one line.
-  if region.line == region.end_line and finding.cell is None:
+  if region.line == region.end_line and region.end_column:
     found.update(col=str(region.column + 1), endColumn=str(region.end_column + 1))
   return found
 

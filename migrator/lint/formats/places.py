@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from migrator.analysis.span import Span
 from migrator.lint import rules
 from migrator.lint.finding import Finding
 from migrator.lint.formats import Options
+from migrator.source import cells
 
 
 def relative(finding: Finding, options: Options) -> str:
@@ -33,10 +35,37 @@ def relative_path(path: str, root: str) -> str:
 
 
 def region(finding: Finding) -> Span:
-  """The place in the file as it stands on disk; for a notebook, its first line."""
+  """The place in the file as it stands on disk: for a notebook, in its JSON.
+
+  Where that cannot be told (a notebook from stdin) it is the first line.
+  """
   if finding.cell is None:
     return finding.span
-  return Span(1, 0, 1, 0)
+  span = finding.span
+  try:
+    status = os.stat(finding.path)
+    text, sources = _notebook(finding.path, status.st_mtime_ns, status.st_size)
+    source = sources[finding.cell]
+    begin = source.offset(text, span.line, span.column)
+    try:
+      end = source.offset(text, span.end_line, span.end_column)
+    except IndexError:  # one character, behind the end of the line
+      end = begin
+  except (OSError, ValueError, KeyError, IndexError):
+    return Span(1, 0, 1, 0)
+  return Span(*_position(text, begin), *_position(text, end))
+
+
+@functools.lru_cache(maxsize=4)
+def _notebook(path: str, changed: int, size: int) -> tuple[str, Mapping[int, cells.Source]]:
+  with open(path, encoding="utf-8-sig", newline="") as file:
+    text = file.read()
+  return text, cells.sources(text)
+
+
+def _position(text: str, offset: int) -> tuple[int, int]:
+  """1-based line and 0-based column."""
+  return text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1)
 
 
 def is_severe(finding: Finding) -> bool:

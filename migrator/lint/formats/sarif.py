@@ -7,7 +7,7 @@ import os
 import pathlib
 import urllib.parse
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
 from migrator import __version__
 from migrator.lint import docs, rules
@@ -82,8 +82,9 @@ def _result(finding: Finding, mark: str, index: int, options: Options) -> dict[s
     "locations": [location],
     "partialFingerprints": {"migratorLine/v1": mark},
   }
-  if finding.replacement is not None and finding.cell is None:
-    found["fixes"] = [_fix(finding, options)]
+  replacement = _replacement(finding)
+  if replacement is not None:
+    found["fixes"] = [_fix(finding, replacement, options)]
   return found
 
 
@@ -102,16 +103,26 @@ def _region(finding: Finding) -> dict[str, Any]:
   return found
 
 
-def _fix(finding: Finding, options: Options) -> dict[str, Any]:
+def _replacement(finding: Finding) -> Optional[str]:
+  """The text to insert in the file as it stands on disk: for a notebook, into a JSON string."""
+  text = finding.replacement
+  if text is None or finding.cell is None:
+    return text
+  if places.region(finding).end_column == 0 or "\n" in text:
+    return None
+  if finding.span.line != finding.span.end_line:  # lines are strings of their own
+    return None
+  return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _fix(finding: Finding, replacement: str, options: Options) -> dict[str, Any]:
   region = {key: value for key, value in _region(finding).items() if key != "snippet"}
   return {
     "description": {"text": f"{finding.name}: replace it ({finding.fix})"},
     "artifactChanges": [
       {
         "artifactLocation": _artifact(finding.path, options),
-        "replacements": [
-          {"deletedRegion": region, "insertedContent": {"text": finding.replacement}}
-        ],
+        "replacements": [{"deletedRegion": region, "insertedContent": {"text": replacement}}],
       }
     ],
   }

@@ -101,6 +101,40 @@ def test_a_cell_of_a_notebook_is_a_logical_location():
   assert result["message"]["text"].startswith("Cell 3, line 2: ")
 
 
+NOTEBOOK = """{
+ "cells": [
+  {"cell_type": "markdown", "source": ["x"]},
+  {"cell_type": "code", "source": [
+    "import tensorflow as tf\\n",
+    "s = \\"\u00e9\\"; saver = tf.compat.v1.train.Saver()\\n",
+    "tf.compat.v1.train.Saver(\\n",
+    ")"
+  ]}
+ ],
+ "nbformat": 4
+}
+"""
+
+
+def test_the_place_and_the_fix_of_a_cell_are_those_of_the_file(tmp_path):
+  path = tmp_path / "n.ipynb"
+  path.write_text(NOTEBOOK, encoding="utf-8")
+  lines = NOTEBOOK.splitlines()
+  one = finding(path=str(path), cell=2, span=Span(2, 17, 2, 41), replacement='Saver("a")')
+  several = finding(path=str(path), cell=2, span=Span(3, 0, 4, 1), replacement="x")
+  first, second = _run(one, several)["results"]
+  region = first["locations"][0]["physicalLocation"]["region"]
+  assert (region["startLine"], region["endLine"]) == (6, 6)
+  text = lines[5][region["startColumn"] - 1 : region["endColumn"] - 1]
+  assert text == "tf.compat.v1.train.Saver"
+  (replacement,) = first["fixes"][0]["artifactChanges"][0]["replacements"]
+  assert replacement["insertedContent"]["text"] == 'Saver(\\"a\\")'
+  assert replacement["deletedRegion"] == region
+  region = second["locations"][0]["physicalLocation"]["region"]
+  assert (region["startLine"], region["endLine"]) == (7, 8)
+  assert "fixes" not in second
+
+
 def test_what_could_not_be_read_makes_the_run_a_failed_one():
   run = _run(unreadable(), problems=["b.py: Permission denied"])
   (invocation,) = run["invocations"]
