@@ -8,6 +8,7 @@ tool, one version of Python and one set of rules found.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 import zlib
@@ -69,8 +70,10 @@ class Cache:
     Raises:
       RuleError: a rule file is faulty.
     """
-    # In a folder that several projects share, each has a file of its own.
-    shared = "" if self.folder == os.path.join(self.root, FOLDER) else self.root
+    # In a folder that several projects share, each has a file of its own. A team's own rules may
+    # find something else in a project that was moved.
+    own = self.folder == os.path.join(self.root, FOLDER) and not rules.plugins()
+    shared = "" if own else self.root
     number = zlib.crc32(f"{_version()}\0{shared}".encode("utf-8", "surrogateescape"))
     self._path = os.path.join(self.folder, f"lint-{number:08x}.json")
     try:
@@ -171,11 +174,17 @@ class Cache:
 
 
 def content_hash(raw: bytes, path: str) -> str:
-  """A hash of the bytes of a file, and of whether it is a notebook."""
+  """A hash of the bytes of a file, and of whether it is a notebook.
+
+  To a team's own rules the same relative import means other packages in other folders.
+  """
   import hashlib  # 7 ms: not needed when no file has changed
 
   kind = b"notebook" if path.endswith(".ipynb") else b"python"
-  return hashlib.blake2b(raw, digest_size=12, person=kind).hexdigest()
+  digest = hashlib.blake2b(raw, digest_size=12, person=kind)
+  if rules.plugins() and re.search(rb"from\s+\.", raw):
+    digest.update(os.fsencode(os.path.dirname(os.path.abspath(path))))
+  return digest.hexdigest()
 
 
 def _kind(explicit: bool) -> str:
