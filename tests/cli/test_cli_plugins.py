@@ -103,6 +103,12 @@ def test_the_baseline_knows_them(project):
   assert _concise("src", "--baseline", "known.json") == (0, "")
 
 
+def test_noqa_comments_are_added_for_them(project):
+  _concise("src", "--add-noqa")
+  assert "acme.make(1)  # noqa: ACME001\n" in (project / "src" / "job.py").read_text()
+  assert _concise("src") == (0, "")
+
+
 def test_json_and_sarif(project):
   (found,) = json.loads(_lint("src", "--output-format", "json")[1])
   assert (found["code"], found["name"], found["fix"]) == ("ACME001", "make-run-config", "manual")
