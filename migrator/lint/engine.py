@@ -11,6 +11,7 @@ from migrator.lint.checks import (
   backup,
   checkpoints,
   declared,
+  hooks,
   inputs,
   names,
   registry,
@@ -23,7 +24,7 @@ from migrator.lint.finding import Finding
 from migrator.source import document, errors, parse
 
 # Imported for their registration.
-_TOPICS = (backup, checkpoints, declared, inputs, names, run_config, savers, train_calls)
+_TOPICS = (backup, checkpoints, declared, hooks, inputs, names, run_config, savers, train_calls)
 
 
 def examine_file(path: str, *, gate: bool = False) -> Examined:

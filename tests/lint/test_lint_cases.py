@@ -212,7 +212,7 @@ cfg = tf.estimator.RunConfig(save_checkpoints_steps=100)
 @pytest.mark.parametrize(
   ("program", "codes"),
   [
-    ("fault_tolerance", ["EM101", "EM201", "EM201", "EM206", "EM215", "EM301"]),
+    ("fault_tolerance", ["EM101", "EM201", "EM201", "EM206", "EM215", "EM301", "EM307"]),
     ("iris_policy", ["EM101", "EM105", "EM201", "EM224"]),
     ("iris_default_policy", ["EM110", "EM201", "EM224"]),
     ("iris_temporary_dir", ["EM110", "EM201"]),
