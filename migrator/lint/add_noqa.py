@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import codecs
 import collections
 import dataclasses
+import io
 import re
-import warnings
+import tokenize
 from collections.abc import Iterable, Sequence
 
 from migrator.lint import noqa, selection
 from migrator.lint.examined import Directive
 from migrator.lint.finding import Finding
 from migrator.lint.layout import layout
-from migrator.source import cells, errors, newlines, parse
+from migrator.source import cells, errors, newlines
 from migrator.source.document import Document
 
 _LINE = re.compile(r"\r\n|\r|\n")
@@ -131,10 +131,14 @@ def _inserted(document: Document, insertions: Sequence[cells.Insertion]) -> byte
 
 
 def _same_program(old: Document, new: Document) -> bool:
+  """Whether the documents differ in comments only."""
   try:
-    with warnings.catch_warnings():
-      warnings.simplefilter("ignore")
-      pairs = zip(old.parts(), new.parts())
-      return all(ast.dump(ast.parse(a.text)) == ast.dump(ast.parse(b.text)) for a, b in pairs)
-  except parse.FAULTS:
+    pairs = zip(old.parts(), new.parts())
+    return all(_tokens(a.text) == _tokens(b.text) for a, b in pairs)
+  except (tokenize.TokenError, SyntaxError):
     return False
+
+
+def _tokens(text: str) -> list[tuple[int, str]]:
+  tokens = tokenize.generate_tokens(io.StringIO(newlines.unify(text)).readline)
+  return [(t.type, t.string) for t in tokens if t.type not in (tokenize.COMMENT, tokenize.NL)]

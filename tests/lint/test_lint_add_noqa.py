@@ -112,6 +112,14 @@ def test_a_file_that_cannot_be_parsed_is_let_be():
   assert add_noqa.add(document, engine.check_bytes(raw, "a.py")).data == raw
 
 
+def test_an_error_in_a_part_that_was_not_looked_at_is_no_hindrance():
+  raw = b"import tensorflow as tf\ndef f():\n  print 'x'\ndef g():\n  tf.train.Saver()\n"
+  document = Document.from_bytes(raw, "a.py")
+  found = engine.check_bytes(raw.replace(b"print 'x'", b"print('x')"), "a.py")
+  added = add_noqa.add(document, found)
+  assert added.data == raw.replace(b"Saver()", b"Saver()  # noqa: EM401")
+
+
 # -- notebooks --------------------------------------------------------------------
 
 HARD = 's = "\\u00e4 \U0001f600 \\" \\\\"; tf.train.Saver()'
