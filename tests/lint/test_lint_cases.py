@@ -75,7 +75,7 @@ def model_fn(features, labels, mode):
   assert [line for line, code in found if code == "EM104"] == [2, 3]
   assert [line for line, code in found if code == "EM507"] == [5]
   assert (8, "EM401") in found
-  assert (10, "EM402") in found
+  assert (10, "EM404") in found
 
 
 def test_case_48_a_backup_around_a_model_without_input_shape():

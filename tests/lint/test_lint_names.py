@@ -10,24 +10,30 @@ def _codes(text):
 
 
 @pytest.mark.parametrize(
-  "text",
+  ("text", "code"),
   [
-    "import tensorflow as tf\nx = tf.estimator.ModeKeys",
-    "import tensorflow.compat.v1 as tf1\nx = tf1.estimator.ModeKeys",
-    "import tensorflow\nx = tensorflow.compat.v1.estimator.ModeKeys",
-    "import tensorflow as tf\nest = tf.estimator\nx = 1",
-    "def f():\n  import tensorflow as tf\n  return tf.estimator.ModeKeys",
-    "import importlib\ntf = importlib.import_module('tensorflow')\nx = tf.estimator.ModeKeys",
-    "import tensorflow as tf\nx = getattr(tf, 'estimator')",
-    "from tensorflow.estimator import ModeKeys",
-    "from tensorflow_estimator import estimator",
-    "from tensorflow.keras.estimator import model_to_estimator",
-    "from tensorflow.estimator import *",
-    "import tensorflow as tf\nx = tf.estimator.export.build_raw_serving_input_receiver_fn(a)",
+    ("import tensorflow as tf\nx = tf.estimator.ModeKeys", "EM229"),
+    ("import tensorflow.compat.v1 as tf1\nx = tf1.estimator.ModeKeys", "EM229"),
+    ("import tensorflow\nx = tensorflow.compat.v1.estimator.ModeKeys", "EM229"),
+    ("import tensorflow as tf\nest = tf.estimator\nx = 1", "EM216"),
+    ("def f():\n  import tensorflow as tf\n  return tf.estimator.ModeKeys", "EM229"),
+    (
+      "import importlib\ntf = importlib.import_module('tensorflow')\nx = tf.estimator.ModeKeys",
+      "EM229",
+    ),
+    ("import tensorflow as tf\nx = getattr(tf, 'estimator')", "EM216"),
+    ("from tensorflow.estimator import ModeKeys", "EM229"),
+    ("from tensorflow_estimator import estimator", "EM216"),
+    ("from tensorflow.keras.estimator import model_to_estimator", "EM231"),
+    ("from tensorflow.estimator import *", "EM216"),
+    (
+      "import tensorflow as tf\nx = tf.estimator.export.build_raw_serving_input_receiver_fn(a)",
+      "EM603",
+    ),
   ],
 )
-def test_aliases(text):
-  assert _codes(text) == ["EM216"]
+def test_aliases(text, code):
+  assert _codes(text) == [code]
 
 
 @pytest.mark.parametrize(

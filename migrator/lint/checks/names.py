@@ -7,9 +7,9 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import Optional
 
-from migrator.analysis import symbols
+from migrator.analysis import private_names, symbols
 from migrator.analysis.module import Use
-from migrator.lint import values
+from migrator.lint import values, wording
 from migrator.lint.checks.registry import Context, Report, check, hook_classes
 from migrator.lint.checks.run_config import RUN_CONFIGS
 from migrator.lint.rules import Rule
@@ -18,6 +18,8 @@ _PRIVATE = "EM902"
 _HOOK_RULES = ("EM301", "EM303", "EM305")
 # Useful without a session, and public in every TF2 as tf.compat.v1.train.X.
 _KEPT_IN_COMPAT = ("tf.train.NanLossDuringTrainingError",)
+# Rules about names that do the same work in `tf.compat.v1.train`, also with eager execution.
+_WORK_IN_COMPAT = ("EM405", "EM407", "EM408", "EM409", "EM604")
 
 
 class SymbolTable:
@@ -53,19 +55,21 @@ def _table(rules: tuple[Rule, ...]) -> SymbolTable:
   return SymbolTable({rule.code: rule for rule in rules})
 
 
-@check("EM2", "EM3", "EM4", "EM501", "EM9")
+@check("EM2", "EM3", "EM4", "EM501", "EM6", "EM9")
 def named_symbols(context: Context) -> Iterator[Report]:
   """Every use of a symbol that a rule lists."""
   table = _table(tuple(context.rules.values()))
   for use in context.uses:
-    if _is_private(context, use):
-      if table.code(use.symbol.path) is not None:
-        yield Report(_PRIVATE, use.span, {"module": _spelling(context, use)})
-      continue
     code = table.code(use.symbol.path)
+    if _is_private(context, use):
+      spelled = _spelling(context, use)
+      if code is not None or table.code(_private_path(spelled)) is not None:
+        values_ = {"module": spelled, "public": _public(use.symbol)}
+        yield Report(_PRIVATE, use.span, values_)
+      continue
     if code is None or code == _PRIVATE:
       continue  # a private name was reported where it was imported
-    if _is_kept(context, use):
+    if _is_kept(context, use, code):
       continue
     parent = context.module.parents.get(use.node)
     called = isinstance(parent, ast.Call) and parent.func is use.node
@@ -76,7 +80,20 @@ def named_symbols(context: Context) -> Iterator[Report]:
     name = use.symbol.path
     if code == "EM202" and isinstance(parent, ast.Call) and called:
       name = _model_fn(context, parent) or name
-    yield Report(code, use.span, {"symbol": use.symbol.path, "name": name})
+    yield Report(code, use.span, {"name": name, **wording.of(use.symbol)}, _fix(context, use, code))
+
+
+def _fix(context: Context, use: Use, code: str) -> Optional[str]:
+  """What the text of a use becomes, where that is a matter of the name alone."""
+  if not isinstance(use.node, ast.Attribute):
+    return None
+  if code == "EM229":
+    return wording.mode_key(use.symbol.path)
+  if code == "EM604" and use.symbol.path == "tf.train.NewCheckpointReader":
+    source = context.module.source(use.node)
+    if source.endswith("train.NewCheckpointReader"):
+      return source[: -len("NewCheckpointReader")] + "load_checkpoint"
+  return None
 
 
 def _is_private(context: Context, use: Use) -> bool:
@@ -92,11 +109,31 @@ def _is_private(context: Context, use: Use) -> bool:
   return symbol is not None and not symbol.private
 
 
-def _is_kept(context: Context, use: Use) -> bool:
+def _is_kept(context: Context, use: Use, code: str) -> bool:
   """Whether `tf.compat.v1.train` still has it, and it is worth something there."""
-  if use.symbol.path not in _KEPT_IN_COMPAT or use.symbol.api != "v1":
+  if use.symbol.api != "v1":
+    return False
+  if code in _WORK_IN_COMPAT and use.symbol.path.startswith("tf.train."):
+    return True
+  if use.symbol.path not in _KEPT_IN_COMPAT:
     return False
   return "estimator" not in context.module.source(use.node)
+
+
+def _private_path(spelled: str) -> str:
+  """The private module path as the rules list it."""
+  tail = spelled.partition(".")[2]
+  return "tensorflow." + tail.rpartition("python.estimator")[0] + tail[tail.find("python.") :]
+
+
+def _public(symbol: symbols.Symbol) -> str:
+  """Words for the public name of what stands under a private path."""
+  if symbol.path.startswith("tf."):
+    return f"public: `{wording.spelled(symbol)}`"
+  areas = private_names.areas(symbol.path)
+  if not areas:
+    return "it has no public name"
+  return f"its names are public in {' and '.join(f'`{area}`' for area in areas)}"
 
 
 def _spelling(context: Context, use: Use) -> str:
