@@ -24,13 +24,18 @@ def relative_path(path: str, root: str) -> str:
   """A path from the root, with slashes; the absolute path where it is not below it."""
   if path.startswith("<"):  # stdin without a name
     return path.strip("<>")
+  return _relative(os.path.abspath(path), os.path.abspath(root))
+
+
+@functools.lru_cache(maxsize=1024)
+def _relative(path: str, root: str) -> str:
   absolute = os.path.realpath(path)
   base = os.path.realpath(root)
   try:
     inside = os.path.commonpath((absolute, base)) == base
   except ValueError:  # on another drive
     inside = False
-  found = os.path.relpath(absolute, base) if inside else os.path.abspath(path)
+  found = os.path.relpath(absolute, base) if inside else path
   return found.replace(os.sep, "/")
 
 

@@ -81,9 +81,13 @@ def _window(widths: Sequence[int], start: int, end: int, room: int) -> tuple[int
   """The characters to show: as many as fit, the beginning of the place always among them."""
   if sum(widths) <= room:
     return 0, len(widths)
-  room -= 2 * len(_CUT)
-  first = last = min(start, len(widths) - 1)
-  used = 0
+  room -= len(_CUT)
+  if sum(widths[:end]) <= room:
+    first = last = used = 0
+  else:
+    room -= len(_CUT)
+    first = last = min(start, len(widths) - 1)
+    used = 0
   while last < end and used + widths[last] <= room:
     used += widths[last]
     last += 1
