@@ -52,7 +52,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
     "shortDescription": {"text": rule.name.replace("-", " ")},
     "fullDescription": {"text": rule.why},
     "help": {
-      "text": f"{rule.why}\n\nInstead: {rule.became}",
+      "text": f"{rule.why}\n\nInstead: {rule.became}" if rule.became else rule.why,
       "markdown": docs.page(rule),
     },
     "defaultConfiguration": {"level": "error" if rule.removed_in else "warning"},
