@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from migrator.lint import engine, rule_examples
+from migrator.lint import engine, rule_examples, rules
 
 MAKE = '[[match]]\nsymbols = ["acme.training.make"]\n'
 ARGUMENT = MAKE + 'keyword = "steps"\nposition = 1\n'
@@ -195,6 +195,24 @@ def test_the_replacement_of_an_argument(own_rules, at, replacement, before, afte
   head = "import acme.training as t\n"
   assert _found(head + before)
   assert _fixed(head + before) == (None if after is None else head + after)
+
+
+@pytest.mark.parametrize(
+  ("replacement", "failures"),
+  [
+    ("acme.new", []),
+    ("make", ["the replacement leaves it reported (line 2)"]),
+    ("(", ["what the replacement makes of 'bad' cannot be read"]),
+  ],
+)
+def test_an_example_whose_replacement_is_no_fix_fails(own_rules, replacement, failures):
+  path = own_rules(MAKE + f'replacement = "{replacement}"\n')
+  bad = 'bad = "from acme.training import make\\nmake(1)"'
+  path.write_text(path.read_text().replace("ok = 'x = 1'", bad))
+  rules.use([str(path)])
+  found = rule_examples.failures(rules.load()["ACME001"])
+  assert len(found) == len(failures)
+  assert all(part in text for part, text in zip(failures, found))
 
 
 def test_a_file_of_a_tree_is_examined_for_the_words_of_own_rules(own_rules, tmp_path):
