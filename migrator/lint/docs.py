@@ -22,12 +22,12 @@ _FIXES = {
 _GROUPS = {
   "EM0": "The file itself",
   "EM1": "RunConfig and the checkpoint policy",
-  "EM2": "Estimators and input functions",
+  "EM2": "Estimators, calls of theirs, input functions",
   "EM3": "Session hooks and listeners",
-  "EM4": "Savers and sessions",
+  "EM4": "Savers, sessions and the rest of TF1's training",
   "EM5": "Faults of TF2 code",
-  "EM6": "Other readers of a model_dir",
-  "EM9": "tf.contrib and private modules",
+  "EM6": "Reading and warm-starting from checkpoints, other readers of a model_dir",
+  "EM9": "tf.contrib, private modules, names that are not certain",
 }
 
 
@@ -99,10 +99,11 @@ def document(known: Mapping[str, Rule]) -> str:
   for rule in known.values():
     groups.setdefault(rule.code[:3], []).append(rule)
   for group, members in groups.items():
-    parts += [f"[{_heading(group)}](#{_anchor(_heading(group))})", _contents(members)]
+    parts += [f"[{_heading(group)}](#{group.lower()})", _contents(members)]
   for group, members in groups.items():
-    parts.append(f"## {_heading(group)}")
-    parts += [page(rule, level=3).rstrip("\n") for rule in members]
+    parts += [_anchor(group), f"## {_heading(group)}"]
+    for rule in members:
+      parts += [_anchor(rule.code), page(rule, level=3).rstrip("\n")]
   return "\n\n".join(parts) + "\n"
 
 
@@ -110,16 +111,15 @@ def _heading(group: str) -> str:
   return f"{group}xx: {_GROUPS.get(group, 'Other')}"
 
 
-def _anchor(heading: str) -> str:
-  """The anchor that GitHub gives a heading."""
-  kept = "".join(c for c in heading.lower() if c.isalnum() or c in " -_")
-  return kept.replace(" ", "-")
+def _anchor(code: str) -> str:
+  """What a link to a code or group leads to, whatever its heading may become."""
+  return f'<a id="{code.lower()}"></a>'
 
 
 def _contents(members: list[Rule]) -> str:
   rows = ["| code | name | fix | TensorFlow | reported by |", "|---|---|---|---|---|"]
   for rule in members:
-    link = f"[{rule.code}](#{_anchor(f'{rule.name} ({rule.code})')})"
+    link = f"[{rule.code}](#{rule.code.lower()})"
     cells = (link, rule.name, rule.fix, rule.removed_in, rule.reported_by)
     rows.append("| " + " | ".join(cells) + " |")
   return "\n".join(rows)
