@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from migrator.cli import config
+from migrator.cli import completion, config
 from migrator.lint import docs, rules
 
 
 @click.command()
-@click.argument("codes", nargs=-1, required=True, metavar="CODE...")
+@click.argument(
+  "codes", nargs=-1, required=True, metavar="CODE...", shell_complete=completion.codes
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, if several are asked.")
 def rule(codes: Sequence[str], as_json: bool) -> None:
   """Explain rules, by their codes or names.

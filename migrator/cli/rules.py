@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from migrator.cli import config, config_file
+from migrator.cli import completion, config, config_file
 from migrator.lint import docs, rule_examples
 from migrator.lint import rules as loader
 
@@ -17,7 +17,11 @@ from migrator.lint import rules as loader
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(exists=True), metavar="[PATH]...")
 @click.option(
-  "--select", multiple=True, metavar="CODES", help="Only these rules; EM1 means all of EM1xx."
+  "--select",
+  multiple=True,
+  metavar="CODES",
+  shell_complete=completion.codes,
+  help="Only these rules; EM1 is all of EM1xx.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the rules as JSON.")
 @click.option("--check", is_flag=True, help="Run the examples of your own rules.")

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from migrator import cli
@@ -105,6 +106,13 @@ def test_all_rules_as_json():
   code, output = _run("rules", "--json")
   assert code == 0
   assert [data["code"] for data in json.loads(output)] == list(rules.load())
+
+
+@pytest.mark.parametrize("words", [["rule"], ["rule", "EM401"], ["rules", "--select"]])
+def test_shells_complete_codes(words):
+  shell = ShellComplete(cli.main, {}, "migrator", "_MIGRATOR_COMPLETE")
+  found = [item.value for item in shell.get_completions(words, "EM50")]
+  assert found == [code for code in rules.load() if code.startswith("EM50")]
 
 
 RULE = """code = "ACME001"
