@@ -86,6 +86,8 @@ def _fill(
       text = symbol
     elif field == "name":
       text = module.source(name)
+    elif field == "module" and isinstance(name, ast.Attribute):
+      text = module.source(name.value)
     elif field == "value":
       text = module.source(argument) if argument is not None else None
     elif field == "arguments" and call is not None:

@@ -236,7 +236,7 @@ def _match(data: Any, number: int) -> Match:
 
 
 def _check_replacement(match: Match, number: int) -> None:
-  allowed = ["symbol", "name"]
+  allowed = ["symbol", "name", "module"]
   allowed += ["arguments"] if match.calls_only else []
   allowed += ["value"] if match.about_argument and not match.missing else []
   for field in _fields("replacement", match.replacement or "", "match", number):

@@ -153,6 +153,8 @@ def test_the_first_match_that_fits_is_reported(own_rules):
   [
     ("name", "acme.new", "t.make(1)", "acme.new(1)"),
     ("name", "{symbol}2", "x = t.make", "x = acme.training.make2"),
+    ("name", "{module}.new", "t.make(1)", "t.new(1)"),
+    ("name", "{module}.new", "make = t.make", "make = t.new"),
     ("call", "new({arguments})", "t.make(1, a=[2],)", "new(1, a=[2])"),
     ("call", "new({arguments}, b=1)", "t.make()", "new(b=1)"),
     ("call", "new({arguments}, b=1)", "t.make(x for x in y)", "new((x for x in y), b=1)"),
@@ -170,6 +172,12 @@ def test_the_replacement_of_a_name_or_call(own_rules, at, replacement, before, a
   head = "import acme.training as t\n"
   assert _found(head + before)
   assert _fixed(head + before) == (None if after is None else head + after)
+
+
+def test_a_name_that_is_imported_by_itself_has_no_module(own_rules):
+  own_rules(MAKE + 'replacement = "{module}.new"\n')
+  text = "from acme.training import make\nmake(1)\n"
+  assert [f.replacement for f in _found(text)] == [None, None]
 
 
 @pytest.mark.parametrize(
