@@ -6,18 +6,20 @@ import dataclasses
 import os
 import sys
 from collections.abc import Sequence
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import click
 
 from migrator.cli import config, files
 from migrator.cli.progress import progress
 from migrator.lint import cache as caches
-from migrator.lint import engine, run
+from migrator.lint import run
 from migrator.lint.examined import Examined
 from migrator.lint.finding import Finding
-from migrator.lint.rules import RuleError
 from migrator.source import walk
+
+if TYPE_CHECKING:
+  from migrator.lint.changed import ChangedLines
 
 STDIN = "-"
 
@@ -142,14 +144,18 @@ def check(request: Request) -> Report:
     files.say_none(request.named)
   if STDIN in request.paths:
     _examine_stdin(request, report)
+  changes = None
+  if request.diff_base is not None:
+    changes = _changes(request.diff_base, request)
+    listed = [file for file in listed if changes.concerns(file.path)]
   cache = caches.Cache(start.root, request.cache_dir or start.cache_dir) if request.cache else None
   outcomes = run.examine_all(listed, jobs=request.jobs, cache=cache)
   for outcome in progress(outcomes, len(listed), "Checking"):
     _take(outcome, request, report)
   if request.use_baseline:
     _leave_out_known(request, report)
-  if request.diff_base is not None:
-    _leave_out_unchanged(request, report)
+  if changes is not None:
+    report.findings = changes.filter(report.findings)
   return report
 
 
@@ -161,14 +167,7 @@ def _examine_stdin(request: Request, report: Report) -> None:
   name = request.stdin_filename
   if request.force_exclude and report.settings.is_excluded(name):
     return
-  raw = sys.stdin.buffer.read()
-  try:
-    outcome = run.Outcome(name, engine.examine_bytes(raw, name))
-  except RuleError:
-    raise
-  except Exception as error:  # a defect of ours must not cost what the files say
-    outcome = run.Outcome(name, problem=f"{name}: internal error ({type(error).__name__}: {error})")
-  _take(outcome, request, report)
+  _take(run.examine_stdin(sys.stdin.buffer.read(), name), request, report)
 
 
 def _take(outcome: run.Outcome, request: Request, report: Report) -> None:
@@ -219,16 +218,15 @@ def _leave_out_known(request: Request, report: Report) -> None:
   report.findings = [finding for finding in report.findings if id(finding) not in known]
 
 
-def _leave_out_unchanged(request: Request, report: Report) -> None:
+def _changes(base: str, request: Request) -> ChangedLines:
   from migrator.lint import changed
 
   first = request.named[0] if request.named else "."
   folder = first if os.path.isdir(first) else os.path.dirname(first) or "."
   try:
-    lines = changed.changed_lines(request.diff_base or "HEAD", folder)
+    return changed.changed_lines(base, folder)
   except changed.ChangedError as error:
     raise config.InputError(str(error)) from error
-  report.findings = lines.filter(report.findings)
 
 
 def _complain(report: Report, problem: str) -> None:

@@ -57,6 +57,11 @@ class ChangedLines:
   diffs: Mapping[str, git.Diff]
   tracked: frozenset[str]
 
+  def concerns(self, path: str) -> bool:
+    """Whether `filter` may keep a finding of a file: it changed, or is not under version control."""
+    name = self._name(os.path.realpath(path))
+    return name in self.diffs or name not in self.tracked
+
   def filter(self, findings: Iterable[Finding]) -> list[Finding]:
     """The findings whose statement has a line that was added or changed, or lost a line.
 
@@ -73,10 +78,13 @@ class ChangedLines:
         kept.append(finding)
     return kept
 
+  def _name(self, real: str) -> str:
+    return os.path.relpath(real, self.top).replace(os.sep, "/")
+
   def _text(self, path: str) -> Optional[_Text]:
     """What changed in a file; None: all of it."""
     real = os.path.realpath(path)
-    name = os.path.relpath(real, self.top).replace(os.sep, "/")
+    name = self._name(real)
     diff = self.diffs.get(name)
     if diff is None:
       return _Text() if name in self.tracked else None

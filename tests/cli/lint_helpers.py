@@ -10,7 +10,7 @@ from migrator import cli
 
 BAD = "import tensorflow as tf\nsaver = tf.compat.v1.train.Saver()\n"
 GOOD = "import tensorflow as tf\ncheckpoint = tf.train.Checkpoint(model=model)\n"
-TWO = "import tensorflow as tf\ntf.compat.v1.train.Saver()\ntf.estimator.ModeKeys\n"
+TWO = "import tensorflow as tf\ntf.compat.v1.train.Saver()\ntf.train.load_checkpoint('x')\n"
 
 
 def write(name, content):

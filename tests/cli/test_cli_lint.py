@@ -19,6 +19,7 @@ GOOD = "import tensorflow as tf\ncheckpoint = tf.train.Checkpoint(model=model)\n
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path, monkeypatch):
   monkeypatch.chdir(tmp_path)
+  monkeypatch.setenv("MIGRATOR_NO_CACHE", "1")
 
 
 def _lint(*arguments, raw=None):
@@ -258,15 +259,15 @@ def test_a_notebook_that_is_no_json():
 def test_a_file_that_vanishes_during_the_run(monkeypatch):
   for name in ("a.py", "b.py", "c.py"):
     _write(name, BAD)
-  real = engine.examine_file
+  real = engine.examine_bytes
 
-  def examine_file(path, **options):
-    if "b.py" in path:
-      os.unlink(path)
-    return real(path, **options)
+  def examine_bytes(raw, path, **options):
+    if "a.py" in path:
+      os.unlink("b.py")
+    return real(raw, path, **options)
 
-  monkeypatch.setattr(engine, "examine_file", examine_file)
-  code, output = _lint(".", "--jobs=1", "--no-cache")
+  monkeypatch.setattr(engine, "examine_bytes", examine_bytes)
+  code, output = _lint(".", "--jobs=1")
   assert code == 2
   assert os.path.join(".", "b.py") + ": No such file or directory" in output
   assert output.count("EM401") == 2
@@ -275,15 +276,15 @@ def test_a_file_that_vanishes_during_the_run(monkeypatch):
 def test_a_defect_in_one_file_does_not_cost_the_others(monkeypatch):
   for name in ("a.py", "b.py", "c.py"):
     _write(name, BAD)
-  real = engine.examine_file
+  real = engine.examine_bytes
 
-  def examine_file(path, **options):
+  def examine_bytes(raw, path, **options):
     if "b.py" in path:
       raise KeyError("x")
-    return real(path, **options)
+    return real(raw, path, **options)
 
-  monkeypatch.setattr(engine, "examine_file", examine_file)
-  code, output = _lint(".", "--jobs=1", "--no-cache")
+  monkeypatch.setattr(engine, "examine_bytes", examine_bytes)
+  code, output = _lint(".", "--jobs=1")
   assert code == 2
   assert os.path.join(".", "b.py") + ": internal error (KeyError: 'x')" in output
   assert output.count("EM401") == 2

@@ -104,25 +104,25 @@ def test_an_output_file_that_cannot_be_written():
 
 
 def test_statistics_count_by_rule_the_most_frequent_first():
-  write("a.py", TWO + "tf.estimator.ModeKeys\n" * 10)
+  write("a.py", TWO + "tf.train.load_checkpoint('x')\n" * 10)
   code, output = lint("a.py", "--statistics", "-q")
   assert code == 1
   first, second = output.splitlines()
-  assert first.split() == ["11", "EM216", _RULES["EM216"].name, _RULES["EM216"].fix]
+  assert first.split() == ["11", "EM503", _RULES["EM503"].name, _RULES["EM503"].fix]
   assert second.split() == ["1", "EM401", _RULES["EM401"].name, _RULES["EM401"].fix]
   assert second.startswith(" 1  EM401  ")
-  assert first.index(_RULES["EM216"].fix) == second.index(_RULES["EM401"].fix)
+  assert first.index(_RULES["EM503"].fix) == second.index(_RULES["EM401"].fix)
 
 
 def test_statistics_as_json():
   write("a.py", TWO)
   _, output = lint("a.py", "--statistics", "-q", "--output-format=json")
-  assert json.loads(output)[0] == {
-    "code": "EM216",
-    "name": _RULES["EM216"].name,
+  assert json.loads(output)[1] == {
+    "code": "EM503",
+    "name": _RULES["EM503"].name,
     "count": 1,
-    "fix": _RULES["EM216"].fix,
-    "fixable": _RULES["EM216"].fix != "manual",
+    "fix": _RULES["EM503"].fix,
+    "fixable": _RULES["EM503"].fix != "manual",
   }
   write("a.py", GOOD)
   assert lint("a.py", "--statistics", "-q") == (0, "")

@@ -77,7 +77,7 @@ def test_it_checks_again_when_files_change_and_ends_cleanly(watch):
   assert watched.wait_for("Watching for changes")[0] == "No findings; 1 file checked."
   write("sub/b.py", TWO)
   found = watched.wait_for("Watching for changes")
-  assert [line.split()[1] for line in found[:2]] == ["EM401", "EM216"]
+  assert [line.split()[1] for line in found[:2]] == ["EM401", "EM503"]
   os.unlink(os.path.join("sub", "b.py"))
   assert watched.wait_for("Watching for changes")[0] == "No findings; 1 file checked."
   code, lines = watched.end()
@@ -93,5 +93,5 @@ def test_a_faulty_configuration_can_be_corrected_while_it_watches(watch):
   assert first.startswith("Error: ")
   assert "ignore must be a list of strings" in first
   write("pyproject.toml", '[tool.migrator]\nignore = ["EM401"]\n')
-  assert "EM216" in watched.wait_for("Watching for changes")[0]
+  assert "EM503" in watched.wait_for("Watching for changes")[0]
   assert watched.end()[0] == 130

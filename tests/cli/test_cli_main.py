@@ -83,10 +83,10 @@ def test_an_interrupt_is_exit_code_130(repository, tmp_path):
   (tmp_path / "a.py").write_text("import tensorflow as tf\n")
   program = (
     "import os, signal, time\nfrom migrator.cli import main\nfrom migrator.lint import engine\n"
-    "def wait(path, **options):\n"
+    "def wait(raw, path, **options):\n"
     "  os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does, in the middle of the work\n"
     "  time.sleep(60)\n"
-    "engine.examine_file = wait\n"
+    "engine.examine_bytes = wait\n"
     f"main(['lint', '--jobs=1', '--no-cache', {str(tmp_path)!r}])\n"
   )
   process = subprocess.run(
