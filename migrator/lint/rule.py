@@ -99,6 +99,10 @@ class Rule:
   values: tuple[tuple[str, str], ...] = ()
   examples: tuple[Example, ...] = ()
 
+  def __hash__(self) -> int:
+    # Codes are unique, and the examples of all rules are long to hash for each file.
+    return hash(self.code)
+
   @property
   def plugin(self) -> bool:
     """Whether it is a team's own rule."""

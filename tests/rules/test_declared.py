@@ -1,5 +1,6 @@
 """`[[match]]`: which uses and calls it flags, and what its replacement makes of them."""
 
+import json
 import textwrap
 
 import pytest
@@ -234,3 +235,19 @@ def test_a_file_of_a_tree_is_examined_for_the_words_of_own_rules(own_rules, tmp_
 def test_own_rules_are_silenced_like_ours(own_rules):
   own_rules(MAKE)
   assert not _found("import acme.training as t\nt.make()  # noqa: ACME001\nt.make()  # noqa\n")
+
+
+def test_places_and_replacements_in_a_notebook_are_those_of_the_cell(own_rules):
+  own_rules(MAKE + 'at = "call"\nreplacement = "new({arguments})"\n')
+  cells = [["import acme.training as t\n"], ["%time\n", "x = 1\n", "t.make(\n", "    x)"]]
+  notebook = {
+    "cells": [
+      {"cell_type": "code", "metadata": {}, "outputs": [], "source": lines} for lines in cells
+    ],
+    "metadata": {},
+    "nbformat": 4,
+    "nbformat_minor": 2,
+  }
+  found = engine.check_bytes(json.dumps(notebook).encode(), "n.ipynb")
+  assert [(f.code, f.cell, f.span.line, f.span.end_line) for f in found] == [("ACME001", 2, 3, 4)]
+  assert found[0].replacement == "new(x)"
