@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Callable, Optional
 
+from migrator.source.ignore import Ignore
+
 SUFFIXES = (".py", ".ipynb")
 # Patterns as in a .gitignore file, each set with the folder to which it is relative.
 Excludes = Sequence[tuple[str, Sequence[str]]]
@@ -62,73 +64,104 @@ def matcher(excludes: Excludes) -> Callable[[str], bool]:
   Args:
     excludes: as `find` gets them from `excludes_of`. They are compiled at the first call.
   """
-  compiled: list = []
+  compiled: list[list[Ignore]] = []
 
   def matches(path: str) -> bool:
     if not compiled:
-      compiled.append(_compiled(excludes))
-    return _ignored(path, False, compiled[0])
+      pairs = ((os.path.abspath(root), patterns) for root, patterns in excludes)
+      compiled.append([Ignore(root, patterns) for root, patterns in pairs])
+    absolute = os.path.abspath(path)
+    results = (ignore.check_path(absolute, False) for ignore in reversed(compiled[0]))
+    return next((result for result in results if result is not None), False)
 
   return matches
 
 
-def _compiled(excludes: Excludes) -> list:
-  pairs = ((os.path.abspath(root), _patterns(patterns)) for root, patterns in excludes)
-  return [(root, spec) for root, spec in pairs if spec is not None]
+def _compiled(excludes: Excludes) -> list[Ignore]:
+  found = (_compile(os.path.abspath(root), patterns) for root, patterns in excludes)
+  return [ignore for ignore in found if ignore is not None]
 
 
 def _find(paths, excluded, compile_of, on_error) -> Iterator[SourceFile]:
   seen: set[str] = set()
   for path in paths:
     if os.path.isdir(path):
-      ignores = _parent_ignores(path)
       own = excluded if compile_of is None else compile_of(path)
-      found: Iterator[str] = _search(path, ignores, own, compile_of, on_error, top=True)
+      top = _Folder(path, os.path.realpath(path), os.path.abspath(path), _parent_ignores(path), own)
+      found = _search(top, compile_of, on_error, top=True)
       explicit = False
     else:
-      found, explicit = iter((path,)), True
-    for file in found:
-      real = os.path.realpath(file)
+      found, explicit = iter(((path, os.path.realpath(path)),)), True
+    for file, real in found:
       if real not in seen:
         seen.add(real)
         yield SourceFile(file, explicit)
 
 
-def _search(folder, ignores, excluded, compile_of, on_error, top=False) -> Iterator[str]:
-  """The files of a folder and those below, files first, by name."""
+class _Folder:
+  """A folder to search: as the user named it, without symlinks, absolute, and what it leaves out.
+
+  All three names grow by one part with each level: asking the system for each file would be
+  most of the time of a search.
+  """
+
+  def __init__(self, path: str, real: str, absolute: str, ignores: list, excluded: list):
+    self.path = path
+    self.real = real
+    self.absolute = absolute
+    self.ignores = ignores
+    self.excluded = excluded
+
+  def below(self, name: str) -> _Folder:
+    """A folder in it that is no symlink."""
+    path, real, absolute = (os.path.join(p, name) for p in (self.path, self.real, self.absolute))
+    return _Folder(path, real, absolute, self.ignores, self.excluded)
+
+  def leaves_out(self, name: str, is_folder: bool) -> bool:
+    """Whether patterns name a file or folder in it."""
+    for ignores in (self.ignores, self.excluded):
+      for ignore in reversed(ignores):
+        result = ignore.check(self.absolute, name, is_folder)
+        if result is not None:
+          if result:
+            return True
+          break
+    return False
+
+
+def _search(folder: _Folder, compile_of, on_error, top=False) -> Iterator[tuple[str, str]]:
+  """The files of a folder and those below: name and name without symlinks; files first."""
   try:
-    with os.scandir(folder) as entries:
+    with os.scandir(folder.path) as entries:
       children = sorted(entries, key=lambda e: e.name)
   except OSError as error:
     if on_error is not None:
       on_error(error)
     return
   names = {child.name for child in children}
+  if "pyvenv.cfg" in names and not top:
+    return
   if ".gitignore" in names:
-    own = _read_ignore(os.path.join(folder, ".gitignore"))
-    ignores = [*ignores, (os.path.abspath(folder), own)] if own is not None else ignores
+    own = _read_ignore(folder.path, folder.absolute)
+    folder.ignores = [*folder.ignores, own] if own is not None else folder.ignores
   if compile_of is not None and not top and "pyproject.toml" in names:
-    excluded = compile_of(folder)
+    folder.excluded = compile_of(folder.path)
   folders = []
   for child in children:
     name = child.name
     if name.startswith(".") or name in _SKIPPED:
       continue
     if child.is_dir(follow_symlinks=False):
-      folders.append(child)
-    elif (
-      name.endswith(SUFFIXES)
-      and _is_file(child)
-      and not _ignored(child.path, False, ignores)
-      and not _ignored(child.path, False, excluded)
-    ):
-      yield child.path
-  for child in folders:
-    if os.path.exists(os.path.join(child.path, "pyvenv.cfg")):
-      continue
-    if _ignored(child.path, True, ignores) or _ignored(child.path, True, excluded):
-      continue
-    yield from _search(child.path, ignores, excluded, compile_of, on_error)
+      folders.append(name)
+    elif name.endswith(SUFFIXES) and _is_file(child) and not folder.leaves_out(name, False):
+      if child.is_symlink():
+        yield child.path, os.path.realpath(child.path)
+      else:
+        yield child.path, os.path.join(folder.real, name)
+  del children, names
+  for name in folders:
+    if not folder.leaves_out(name, True):
+      yield from _search(folder.below(name), compile_of, on_error)
 
 
 def _is_file(entry: os.DirEntry) -> bool:
@@ -138,57 +171,35 @@ def _is_file(entry: os.DirEntry) -> bool:
     return False
 
 
-def _ignored(path: str, is_folder: bool, ignores) -> bool:
-  """Whether patterns exclude a path; the nearest that names it decide.
-
-  Args:
-    path: the file or folder.
-    is_folder: which of the two.
-    ignores: (folder, patterns relative to it), outermost first.
-  """
-  if not ignores:
-    return False
-  absolute = os.path.abspath(path)
-  for base, spec in reversed(ignores):
-    relative = os.path.relpath(absolute, base).replace(os.sep, "/")
-    if relative.startswith("../"):
-      continue
-    result = spec.check_file(relative + "/" if is_folder else relative)
-    if result.include is not None:
-      return result.include
-  return False
-
-
-def _parent_ignores(folder: str) -> list:
+def _parent_ignores(folder: str) -> list[Ignore]:
   """The .gitignore files above a folder, up to the root of its repository, outermost first."""
-  found: list = []
-  current = os.path.abspath(folder)
-  if os.path.isdir(os.path.join(current, ".git")):
+  found: list[Ignore] = []
+  current = absolute = os.path.abspath(folder)
+  if os.path.exists(os.path.join(current, ".git")):
     return found
   while True:
     parent = os.path.dirname(current)
     if parent == current:
       return []  # outside of any repository: only the .gitignore files below count
     current = parent
-    spec = _read_ignore(os.path.join(current, ".gitignore"))
-    if spec is not None:
-      found.append((current, spec))
+    ignore = _read_ignore(current, current)
+    if ignore is not None:
+      found.append(ignore)
     if os.path.exists(os.path.join(current, ".git")):
       # A folder that the user names is searched even where one of them ignores it.
-      return [entry for entry in found[::-1] if not _ignored(folder, True, [entry])]
+      return [ignore for ignore in found[::-1] if not ignore.check_path(absolute, True)]
 
 
-def _read_ignore(path: str):
+def _read_ignore(folder: str, absolute: str) -> Optional[Ignore]:
+  """The patterns of the .gitignore file of a folder; None when it has none."""
   try:
-    with open(path, encoding="utf-8", errors="replace") as file:
-      return _patterns(file.read().splitlines())
+    with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
+      return _compile(absolute, file.read().splitlines())
   except OSError:
     return None
 
 
-def _patterns(lines: Sequence[str]):
-  if not any(line.strip() and not line.startswith("#") for line in lines):
-    return None
-  import pathspec  # 20 ms: only where there is something to match
-
-  return pathspec.GitIgnoreSpec.from_lines(lines)
+def _compile(base: str, lines: Sequence[str]) -> Optional[Ignore]:
+  """The patterns of some lines; None when there are none."""
+  ignore = Ignore(base, lines, SUFFIXES)
+  return ignore if ignore else None

@@ -11,7 +11,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 TENSORFLOW = ("tensorflow", "keras", "tf_keras")
 # Room -> (our rooms it may use, other packages it may use besides the standard library).
 RULES = {
-  "source": ((), ("pathspec",)),
+  "source": ((), ()),
   "analysis": ((), ()),
   "lint": (("analysis", "source"), ("tomli",)),
   "rewrite": (("analysis", "lint", "source"), ("libcst",)),

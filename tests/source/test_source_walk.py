@@ -2,6 +2,7 @@
 
 import os
 import random
+import subprocess
 
 import pytest
 
@@ -144,3 +145,58 @@ def test_a_single_file_can_be_held_against_patterns(tmp_path):
   assert not matches(str(tmp_path / "a.py"))
   assert not matches(str(tmp_path.parent / "gen_a.py"))
   assert not walk.matcher([])(str(tmp_path / "a.py"))
+
+
+def test_a_virtual_environment_is_searched_when_it_is_named(tmp_path):
+  _tree(tmp_path, "env/pyvenv.cfg", "env/a.py")
+  assert _find(tmp_path) == []
+  assert _find(tmp_path, "env") == ["env/a.py"]
+
+
+@pytest.mark.parametrize(
+  ("pattern", "left"),
+  [
+    ("*.pyc", ["a.py", "b.ipynb", "sub/c.py"]),
+    ("*.py", ["b.ipynb"]),
+    ("*.p[xy]", ["b.ipynb"]),
+    ("?.ipynb", ["a.py", "sub/c.py"]),
+    ("*y", ["b.ipynb"]),
+    ("sub/*", ["a.py", "b.ipynb"]),
+    ("sub", ["a.py", "b.ipynb"]),
+    ("a.py/", ["a.py", "b.ipynb", "sub/c.py"]),
+    ("/c.py", ["a.py", "b.ipynb", "sub/c.py"]),
+    ("**/c.py", ["a.py", "b.ipynb"]),
+    ("sub/**", ["a.py", "b.ipynb"]),
+    ("*\n!sub/\n!c.py", ["sub/c.py"]),
+    ("sub/*\n!sub/c.py", ["a.py", "b.ipynb", "sub/c.py"]),
+    ("\\*.py", ["a.py", "b.ipynb", "sub/c.py"]),
+    ("a.py   ", ["b.ipynb", "sub/c.py"]),
+    ("#a.py\n\n", ["a.py", "b.ipynb", "sub/c.py"]),
+  ],
+)
+def test_patterns_of_all_kinds(tmp_path, pattern, left):
+  _tree(tmp_path, "a.py", "b.ipynb", "sub/c.py")
+  (tmp_path / ".gitignore").write_text(pattern + "\n")
+  assert _find(tmp_path) == left
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_git_ignores_is_left_out(tmp_path, seed):
+  chance = random.Random(seed)
+  names = ("a", "b", "gen", "build", "x_pb2")
+  folders = [
+    "/".join(chance.choice(names) for _ in range(chance.randrange(1, 4))) for _ in range(8)
+  ]
+  _tree(tmp_path, *(f"{f}/{n}.py" for f in ("", *folders) for n in names if chance.random() < 0.7))
+  patterns = (
+    *("*.pyc", "build/", "/gen", "gen/*", "*_pb2.py", "a/b", "**/b/", "a/**/x_pb2.py", "b.py"),
+    *("!gen/a.py", "!*_pb2.py", "*", "!*/", "!b.py", "/*", "!/a", "x*", "?.py", "[ab].py"),
+  )
+  for folder in ("", *chance.sample(folders, 3)):
+    if (tmp_path / folder).is_dir():
+      chosen = chance.sample(patterns, chance.randrange(1, 4))
+      (tmp_path / folder / ".gitignore").write_text("\n".join(chosen) + "\n")
+  subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+  command = ["git", "-C", str(tmp_path), "ls-files", "-z", "--others", "--exclude-standard"]
+  listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout.split("\0")
+  assert sorted(_find(tmp_path)) == sorted(name for name in listed if name.endswith(".py"))
