@@ -11,8 +11,10 @@ from migrator.lint.checks import (
   backup,
   checkpoints,
   declared,
+  global_steps,
   hooks,
   inputs,
+  model_fns,
   names,
   registry,
   run_config,
@@ -24,7 +26,19 @@ from migrator.lint.finding import Finding
 from migrator.source import document, errors, parse
 
 # Imported for their registration.
-_TOPICS = (backup, checkpoints, declared, hooks, inputs, names, run_config, savers, train_calls)
+_TOPICS = (
+  backup,
+  checkpoints,
+  declared,
+  global_steps,
+  hooks,
+  inputs,
+  model_fns,
+  names,
+  run_config,
+  savers,
+  train_calls,
+)
 
 
 def examine_file(path: str, *, gate: bool = False) -> Examined:
