@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 from collections.abc import Iterator, Sequence
 
 from migrator.analysis.module import Module, Span
-from migrator.lint import noqa, rules, selection
+from migrator.lint import noqa, reading, rules, selection
 from migrator.lint.checks import (
   backup,
   checkpoints,
@@ -46,7 +47,7 @@ def examine_file(path: str, *, gate: bool = False) -> Examined:
 
   Args:
     path: the file.
-    gate: look at the file only if it mentions TensorFlow, Keras or an estimator at all.
+    gate: look only at what can hold a finding; see `reading`.
 
   Raises:
     OSError: the file cannot be read.
@@ -57,32 +58,40 @@ def examine_file(path: str, *, gate: bool = False) -> Examined:
 
 def examine_bytes(raw: bytes, path: str, *, gate: bool = False) -> Examined:
   """Examines the bytes of a file; see `examine_file`."""
-  if gate and not passes_gate(raw):
+  if gate and not passes_gate(raw) and not noqa.mentions(raw):
     return Examined(path)
   try:
-    return examine(document.Document.from_bytes(raw, path))
+    return examine(document.Document.from_bytes(raw, path), gate=gate)
   except errors.SourceError as error:
     return Examined(path, (error_finding(error),))
 
 
-def examine(source: document.Document) -> Examined:
-  """Examines a document."""
+def examine(source: document.Document, *, gate: bool = False) -> Examined:
+  """Examines a document; see `examine_file`."""
   found = []
   if source.notebook is not None:
     found = [error_finding(error) for error in source.notebook.errors]
+  collecting = gc.isenabled()
+  gc.disable()  # a syntax tree is many objects and no garbage
   try:
-    module = Module(source.text, source.path)
-    found += [_finding(report, module, source) for report in _reports(module)]
+    module = reading.parts(source) if gate else reading.whole(source)
+    if module is not None:
+      found += [_finding(report, module, source) for report in _reports(module)]
   except parse.FAULTS as error:
     fault = parse.explain(error, source.text, source.path)
     return Examined(source.path, (error_finding(fault),))
+  finally:
+    if collecting:
+      gc.enable()
   findings = tuple(sorted(set(found), key=Finding.sort_key))
+  if gate and not findings and not noqa.mentions(source.raw):
+    return Examined(source.path)
   return Examined(source.path, findings, noqa.parse(source))
 
 
 def passes_gate(raw: bytes) -> bool:
   """Whether bytes, or a part of a file, say anything that a rule may be about."""
-  return document.mentions(raw) or _has_declared(raw)
+  return reading.interest().mentions(raw)
 
 
 def check_file(path: str, *, gate: bool = False) -> list[Finding]:
@@ -139,11 +148,6 @@ def selected(
 
 def _longest(code: str, prefixes: Sequence[str]) -> int:
   return max((len(p) for p in prefixes if code.startswith(p)), default=-1)
-
-
-def _has_declared(raw: bytes) -> bool:
-  """Whether a file contains a name, of any package, that the `[[match]]` of a rule is about."""
-  return any(word.encode() in raw for word in rules.words())
 
 
 def _reports(module: Module) -> Iterator[registry.Report]:

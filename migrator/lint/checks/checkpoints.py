@@ -106,7 +106,7 @@ def managers(context: Context) -> Iterator[Report]:
       yield context.report("EM508", directory, line=line)
 
 
-@check("EM601")
+@check("EM601", symbols=_READERS)
 def readers(context: Context) -> Iterator[Report]:
   """Functions that read the directory of an Estimator of this file."""
   directories = _Directories(context)

@@ -66,6 +66,9 @@ class Check:
     codes: codes, or beginnings of them, that it reports.
     words: it runs only on a text that contains one of these; () for every text. A text that
       contains one is analysed whole.
+    symbols: canonical names that it looks for besides those that rules list. A check without
+      words sees the uses of such symbols only, and only parts of a file: the statements at the
+      left edge, the functions and methods in which such a use stands, and what they need.
     declared: it looks at the `[[match]]` of the rules in use, and its words are theirs.
   """
 
@@ -73,18 +76,19 @@ class Check:
   codes: tuple[str, ...]
   words: tuple[str, ...] = ()
   declared: bool = False
+  symbols: tuple[str, ...] = ()
 
 
 CHECKS: dict[Function, Check] = {}
 
 
 def check(
-  *codes: str, words: Sequence[str] = (), declared: bool = False
+  *codes: str, words: Sequence[str] = (), declared: bool = False, symbols: Sequence[str] = ()
 ) -> Callable[[Function], Function]:
   """Registers a function as the logic of some rules; see `Check`."""
 
   def register(function: Function) -> Function:
-    CHECKS[function] = Check(function, codes, tuple(words), declared)
+    CHECKS[function] = Check(function, codes, tuple(words), declared, tuple(symbols))
     return function
 
   return register
@@ -103,7 +107,7 @@ def checks(words: tuple[str, ...]) -> tuple[Check, ...]:
 
 def hook_classes(module: Module) -> Iterator[tuple[ast.ClassDef, ast.expr, symbols.Symbol]]:
   """Classes that derive from a hook or listener of TensorFlow: class, base, the hook."""
-  for node in module.scope_of:
+  for node in list(module.nodes()):
     if isinstance(node, ast.ClassDef):
       symbol = facts.hook_base(module, node)
       if symbol is not None:

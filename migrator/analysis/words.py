@@ -1,0 +1,37 @@
+"""Whether a text contains any of many words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_LENGTH = 6
+
+
+class Words:
+  """Words of which many have parts in common, as the names of one library do.
+
+  To look for one word in a text is fast, for sixty it is not: the text is searched for a few
+  parts first, each of which several of the words have.
+
+  Args:
+    words: none of them is empty.
+  """
+
+  def __init__(self, words: Iterable[str]):
+    self._words: dict[str, list[str]] = {}  # the words by the part that is looked for
+    by_part: dict[str, set[str]] = {}
+    left = set(words)
+    for word in left:
+      for begin in range(max(1, len(word) - _LENGTH + 1)):
+        by_part.setdefault(word[begin : begin + _LENGTH], set()).add(word)
+    while left:
+      part = min(by_part, key=lambda p: (-len(by_part[p] & left), p))
+      self._words[part] = sorted(by_part[part] & left)
+      left -= by_part[part]
+
+  def any_in(self, text: str) -> bool:
+    """Whether the text contains one of the words."""
+    for part, words in self._words.items():
+      if part in text and any(word in text for word in words):
+        return True
+    return False
