@@ -87,14 +87,18 @@ def _tf1_names() -> frozenset[str]:
   return frozenset(path.read_text(encoding="utf-8").split())
 
 
+def is_tf1_name(path: str) -> bool:
+  """Whether plain `tf` has a canonical name, or one above it, in TF1 only."""
+  parts = path.split(".")
+  return any(".".join(parts[:n]) in _tf1_names() for n in range(2, len(parts) + 1))
+
+
 def is_tf1_only(module: Module, use: Use) -> bool:
   """Whether plain `tf` has the name of this use in TF1 only."""
   symbol = use.symbol
   if symbol.api or symbol.private or not symbol.path.startswith("tf."):
     return False
-  parts = symbol.path.split(".")
-  heads = (".".join(parts[:n]) for n in range(2, len(parts) + 1))
-  if not any(head in _tf1_names() for head in heads):
+  if not is_tf1_name(symbol.path):
     return symbol.path.startswith("tf.contrib.")
   # A hook reached through tf.estimator has tf.train's name here; TF2 had it up to 2.15.
   return "estimator" not in module.source(use.node) or symbol.path.startswith("tf.estimator.")

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module, Use
-from migrator.lint import engine, rules
-from migrator.lint.checks import names
+from migrator.lint import engine, rules, symbol_table
 from migrator.lint.finding import Finding
 from migrator.rewrite.apply import apply
 from migrator.rewrite.plan import Plan
@@ -57,7 +56,7 @@ def code_of(symbol: symbols.Symbol) -> str:
   if symbol.private:
     return "EM902"
   fallback = "EM216" if symbol.path.startswith(_REMOVED) else "EM219"
-  return names.SymbolTable(rules.load()).code(symbol.path) or fallback
+  return symbol_table.of(rules.load()).code(symbol.path) or fallback
 
 
 def remaining(before: str, after: str, path: str) -> list[Finding]:

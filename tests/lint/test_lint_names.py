@@ -110,6 +110,7 @@ hook = contrib_estimator.stop_if_no_decrease_hook(None, "loss", 100)
     (4, "EM101"),
     (4, "EM105"),
     (5, "EM101"),
+    (6, "EM308"),
     (6, "EM901"),
   ]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Optional
 
-from migrator.analysis import private_names, symbols
+from migrator.analysis import private_names, stars, symbols
 from migrator.analysis.module import Use
-from migrator.lint import values, wording
+from migrator.lint import symbol_table, values, wording
 from migrator.lint.checks.registry import Context, Report, check, hook_classes
 from migrator.lint.checks.run_config import RUN_CONFIGS
-from migrator.lint.rules import Rule
 
 _PRIVATE = "EM902"
 _HOOK_RULES = ("EM301", "EM303", "EM305")
@@ -22,54 +20,26 @@ _KEPT_IN_COMPAT = ("tf.train.NanLossDuringTrainingError",)
 _WORK_IN_COMPAT = ("EM405", "EM407", "EM408", "EM409", "EM604")
 
 
-class SymbolTable:
-  """Which rule a symbol belongs to: the exact name wins, else the longest wildcard."""
-
-  def __init__(self, rules: Mapping[str, Rule]):
-    self._exact: dict[str, str] = {}
-    self._below: dict[str, str] = {}
-    for rule in rules.values():
-      for symbol in rule.symbols:
-        if symbol.endswith(".*"):
-          self._below[symbol[:-2]] = rule.code
-        else:
-          self._exact[symbol] = rule.code
-
-  def code(self, path: str) -> Optional[str]:
-    """The code of the rule for a canonical name, or None."""
-    if path in self._exact:
-      return self._exact[path]
-    # tf.train.Saver.restore is a use of tf.train.Saver.
-    head = path
-    while "." in head:
-      head = head.rpartition(".")[0]
-      if head in self._below:
-        return self._below[head]
-      if head in self._exact and head.rpartition(".")[2][:1].isupper():
-        return self._exact[head]
-    return None
-
-
-@functools.lru_cache(maxsize=8)
-def _table(rules: tuple[Rule, ...]) -> SymbolTable:
-  return SymbolTable({rule.code: rule for rule in rules})
-
-
 @check("EM2", "EM3", "EM4", "EM501", "EM6", "EM9")
 def named_symbols(context: Context) -> Iterator[Report]:
   """Every use of a symbol that a rule lists."""
-  table = _table(tuple(context.rules.values()))
+  table = symbol_table.of(context.rules)
   for use in context.uses:
     code = table.code(use.symbol.path)
     if _is_private(context, use):
       spelled = _spelling(context, use)
       if code is not None or table.code(_private_path(spelled)) is not None:
-        values_ = {"module": spelled, "public": _public(use.symbol)}
-        yield Report(_PRIVATE, use.span, values_)
+        yield _guarded(context, use, _PRIVATE) or Report(
+          _PRIVATE, use.span, {"module": spelled, "public": _public(use.symbol)}
+        )
       continue
     if code is None or code == _PRIVATE:
       continue  # a private name was reported where it was imported
     if _is_kept(context, use, code):
+      continue
+    lower = _guarded(context, use, code)
+    if lower is not None:
+      yield lower
       continue
     parent = context.module.parents.get(use.node)
     called = isinstance(parent, ast.Call) and parent.func is use.node
@@ -81,6 +51,26 @@ def named_symbols(context: Context) -> Iterator[Report]:
     if code == "EM202" and isinstance(parent, ast.Call) and called:
       name = _model_fn(context, parent) or name
     yield Report(code, use.span, {"name": name, **wording.of(use.symbol)}, _fix(context, use, code))
+
+
+def _guarded(context: Context, use: Use, code: str) -> Optional[Report]:
+  """The report of a use that a check of the version, or the like, keeps from newer versions."""
+  words = context.guard(use, code)
+  if words is None:
+    return None
+  return Report("EM905", use.span, {"guard": words, **wording.of(use.symbol)})
+
+
+@check("EM904")
+def star_imports(context: Context) -> Iterator[Report]:
+  """Names that a star import of TensorFlow may bind."""
+  table = symbol_table.of(context.rules)
+  for use, origin in stars.uses(context.module):
+    code = table.code(use.symbol.path)
+    if code is None or _is_kept(context, use, code):
+      continue
+    name = values.text(context.module, use.node)
+    yield Report("EM904", use.span, {"name": name, "module": origin, "symbol": use.symbol.path})
 
 
 def _fix(context: Context, use: Use, code: str) -> Optional[str]:
@@ -158,5 +148,7 @@ def _model_fn(context: Context, call: ast.Call) -> Optional[str]:
 def hooks(context: Context) -> Iterator[Report]:
   """Every class that derives from a hook, also through another class of the file."""
   for node, base, symbol in hook_classes(context.module):
+    if context.is_guarded(base, "EM301"):
+      continue  # `named_symbols` reports the name
     code = "EM305" if symbol.path.endswith(".CheckpointSaverListener") else "EM301"
     yield context.report(code, base, name=node.name)

@@ -7,8 +7,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Callable, Optional
 
-from migrator.analysis import facts, symbols
+from migrator.analysis import facts, guards, symbols, type_hints
 from migrator.analysis.module import Module, Span, Use
+from migrator.lint import symbol_table
 from migrator.lint.rules import Rule
 
 
@@ -29,14 +30,24 @@ class Report:
   replacement: Optional[str] = None
 
 
+_ESTIMATOR_REMOVED = (2, 16)
+
+
 class Context:
   """One module with what several checks need."""
 
   def __init__(self, module: Module, rules: Mapping[str, Rule]):
     self.module = module
     self.rules = rules
-    self.uses: list[Use] = list(module.uses())
+    table = symbol_table.of(rules)
+    self.guards = guards.Guards(module, lambda path: table.code(path) is not None)
+    self.uses: list[Use] = [
+      use
+      for use in (*module.uses(), *type_hints.uses(module))
+      if table.code(use.symbol.path) is None or not self.guards.is_dead(use)
+    ]
     self.calls: list[tuple[ast.Call, symbols.Symbol]] = list(self._calls())
+    self._use_at = {id(use.node): use for use in self.uses}
 
   def _calls(self) -> Iterator[tuple[ast.Call, symbols.Symbol]]:
     for use in self.uses:
@@ -47,6 +58,19 @@ class Context:
   def calls_of(self, *paths: str) -> Iterator[tuple[ast.Call, symbols.Symbol]]:
     """The calls of these symbols."""
     return ((call, symbol) for call, symbol in self.calls if symbol.path in paths)
+
+  def is_guarded(self, node: ast.AST, code: str) -> bool:
+    """Whether something keeps the name at a node from TensorFlow versions without it."""
+    use = self._use_at.get(id(node))
+    return use is not None and self.guard(use, code) is not None
+
+  def guard(self, use: Use, code: str) -> Optional[str]:
+    """What keeps a use that a rule flags from TensorFlow versions without it, in words, or None."""
+    removed = self.rules[code].removed_in
+    version = tuple(int(part) for part in removed.split(".")) if removed else _ESTIMATOR_REMOVED
+    if use.symbol.path.startswith("tf.train.") and "estimator" in self.module.source(use.node):
+      version = _ESTIMATOR_REMOVED  # tf.estimator.SessionRunHook
+    return self.guards.words(use, version)
 
   def report(self, code: str, node: ast.AST, **values: Any) -> Report:
     """The report of a rule at a node; for a call, at what is called."""

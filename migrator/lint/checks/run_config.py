@@ -47,7 +47,8 @@ def policies(context: Context) -> Iterator[Report]:
     asked = policy.read(module, call)
     found = asked.found
     gone = "2.0" if symbol.path.startswith("tf.contrib.") else "2.16"
-    yield context.report("EM101", call, symbol=symbol.path, version=gone, policy=asked.describe())
+    if not context.is_guarded(call.func, "EM101"):  # else EM905
+      yield context.report("EM101", call, symbol=symbol.path, version=gone, policy=asked.describe())
     if not found.complete:
       yield context.report("EM109", call, what="not all arguments of RunConfig are literal")
     if asked.conflicts:

@@ -1,0 +1,73 @@
+"""Names that `from tensorflow... import *` may bind."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import pathlib
+from collections.abc import Iterator
+
+from migrator.analysis import private_names, symbols
+from migrator.analysis.module import Module, Use
+
+# What `from tensorflow import *` binds and what leads to removed names.
+_TOP = ("compat", "contrib", "estimator", "keras", "train")
+
+
+@functools.cache
+def _removed_names() -> dict[str, tuple[str, ...]]:
+  """{public module: names}; made by tests/rules/make_symbol_list.py."""
+  path = pathlib.Path(__file__).with_name("removed_names.txt")
+  lines = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
+  return {module: tuple(names) for module, *names in lines}
+
+
+def removed_names() -> dict[str, tuple[str, ...]]:
+  """The names that TF 1.15 and 2.15 had and plain `tf` of TF 2.21 lacks, by public module."""
+  return dict(_removed_names())
+
+
+def uses(module: Module) -> Iterator[tuple[Use, str]]:
+  """Names bound nowhere in the module that a star import of TensorFlow may bind.
+
+  Yields:
+    The use, not `certain`, of the longest chain; and the module after `from`.
+  """
+  if "import *" not in module.text and "import  *" not in module.text:
+    return
+  bound = _bound(module)
+  if not bound:
+    return
+  for node in list(module.scope_of):
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+      continue
+    if node.id not in bound or module.scope_of[node].lookup(node.id)[1]:
+      continue
+    origin, symbol = bound[node.id]
+    chain: ast.expr = node
+    parent = module.parents[chain]
+    while isinstance(parent, ast.Attribute):
+      symbol = symbol.attribute(parent.attr)
+      chain, parent = parent, module.parents[parent]
+    yield Use(symbol, chain, module.span(chain), certain=False), origin
+
+
+def _bound(module: Module) -> dict[str, tuple[str, symbols.Symbol]]:
+  """{name: (module after `from`, symbol)} of all star imports of TensorFlow."""
+  found: dict[str, tuple[str, symbols.Symbol]] = {}
+  for origin in module.root.star_imports:
+    if origin.startswith("."):
+      continue
+    symbol = symbols.canonical(origin)
+    if not symbols.is_tensorflow(symbol):
+      continue
+    names: tuple[str, ...]
+    if symbol.path == "tf":
+      names = _TOP
+    elif symbol.path.startswith("tf."):
+      names = _removed_names().get(symbol.path, ())
+    else:
+      names = private_names.names(symbol.path)
+    for name in names:
+      found[name] = (origin, symbol.attribute(name))
+  return found
