@@ -68,6 +68,17 @@ class Notebook:
     last = self.cells[-1] if self.cells else Cell(1, "", "")
     return last.number, last.lines
 
+  def source_line(self, number: int, line: int) -> str:
+    """Returns a line of a code cell as it stands in the notebook, without its line end.
+
+    Raises:
+      KeyError: there is no code cell with this number.
+    """
+    for cell in self.cells:
+      if cell.number == number:
+        return newlines.unify(cell.text).split("\n")[line - 1]
+    raise KeyError(number)
+
   def row(self, number: int, line: int) -> int:
     """Returns the line of `text` for a line of a code cell: what `locate` undoes.
 

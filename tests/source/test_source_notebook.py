@@ -106,6 +106,13 @@ def test_the_place_of_an_error_behind_magics():
   assert (error.line, error.column) == (3, 4)
 
 
+def test_lines_are_given_as_they_stand_in_the_notebook():
+  book = notebook.read(_notebook("x = 1", "!ls\r\n%time f()"), "n.ipynb")
+  assert [book.source_line(2, line) for line in (1, 2)] == ["!ls", "%time f()"]
+  with pytest.raises(KeyError):
+    book.source_line(9, 1)
+
+
 def test_rows_and_places_belong_together():
   book = notebook.read(_notebook("a = 1\nb", "  c = 3\n", "x =", "e = 5"), "n.ipynb")
   for row in range(1, book.text.count("\n") + 1):
