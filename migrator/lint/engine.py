@@ -74,9 +74,10 @@ def examine(source: document.Document, *, gate: bool = False) -> Examined:
   collecting = gc.isenabled()
   gc.disable()  # a syntax tree is many objects and no garbage
   try:
-    module = reading.parts(source) if gate else reading.whole(source)
-    if module is not None:
-      found += [_finding(report, module, source) for report in _reports(module)]
+    for part in source.parts():
+      module = reading.parts(part) if gate else reading.whole(part)
+      if module is not None:
+        found += [_finding(report, module, part) for report in _reports(module)]
   except parse.FAULTS as error:
     fault = parse.explain(error, source.text, source.path)
     return Examined(source.path, (error_finding(fault),))
@@ -165,6 +166,8 @@ def _finding(report: registry.Report, module: Module, source: document.Document)
   if cell is not None:
     last = line + span.end_line - span.line
     span = Span(line, span.column, last, span.end_column)
+    assert source.notebook is not None
+    text = source.notebook.source_line(cell, line)
     if "line" in values:  # another place that the message names
       other, number = source.locate(values["line"])
       values["line"] = f"{number} of cell {other}"
