@@ -261,7 +261,7 @@ def _pipeline(plan: Plan, tf: str, call: ast.Call, name: str) -> tuple[list[str]
   repeat, batch = _repeat_and_batch(plan, bound)
   capacity = plan.source(bound["queue_capacity"].value) if "queue_capacity" in bound else "1000"
   if known is not False:
-    plan.report("EM206", shuffle.node)  # type: ignore[union-attr]
+    plan.report("EM206", shuffle.value)  # type: ignore[union-attr]
   if known is UNKNOWN:
     condition = plan.source(shuffle.value)  # type: ignore[union-attr]
     lines += [f"dataset = dataset{repeat}"] if repeat else []

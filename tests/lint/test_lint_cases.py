@@ -238,3 +238,25 @@ def test_the_rewritten_programs_are_clean(path):
   # The guide's second fault is left to a person, and so is whether the backup may go.
   left = {"EM503", "EM505"} if path.parent.name == "tf2_guide" else set()
   assert {f.code for f in engine.check_file(str(path))} == left
+
+
+def test_an_estimator_is_called_by_its_variable():
+  text = """
+import tensorflow as tf
+classifier = tf.estimator.Estimator(lambda features, labels: None, "m")
+class Own(tf.estimator.Estimator): ...
+"""
+  found = [f.message.split(" is an")[0] for f in engine.check_text(text, "a.py")]
+  assert [name for name in found if name.startswith("`")] == [
+    "`classifier`",
+    "`tf.estimator.Estimator`",
+  ]
+
+
+def test_lint_and_rewrite_report_a_shuffled_input_at_one_place():
+  text = """
+import tensorflow.compat.v1 as tf
+f = tf.estimator.inputs.numpy_input_fn({"x": x}, y, shuffle=True)
+"""
+  [found] = [f for f in engine.check_text(text, "a.py") if f.code == "EM206"]
+  assert (found.span.line, found.span.column) == (3, 60)

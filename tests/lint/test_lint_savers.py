@@ -203,3 +203,17 @@ def test_a_session_without_a_directory_has_no_policy(arguments):
 )
 def test_both_cadences_of_a_session_or_a_hook(call, codes):
   assert [code for _, code in _places(f"s = tf.train.{call}\n", "EM102", "EM415")] == codes
+
+
+@pytest.mark.parametrize(
+  ("spelling", "removal"),
+  [
+    ("tf.train.Saver()", "TF2 has it in `tf.compat.v1` only."),
+    ("plain.train.Saver()", "it left `tf` in TF 2.0."),
+    ("tf.train.MonitoredTrainingSession()", "TF2 has it in `tf.compat.v1` only."),
+    ("plain.train.MonitoredTrainingSession()", "it left `tf` in TF 2.0."),
+  ],
+)
+def test_what_tf2_still_has_is_not_called_gone(spelling, removal):
+  found = _found(f"import tensorflow as plain\nx = {spelling}\n", "EM401", "EM402")
+  assert [message.endswith(removal) for _, _, message in found] == [True]

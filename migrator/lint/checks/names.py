@@ -49,7 +49,7 @@ def named_symbols(context: Context) -> Iterator[Report]:
       continue  # `hooks` reports the class
     name = use.symbol.path
     if code == "EM202" and isinstance(parent, ast.Call) and called:
-      name = _model_fn(context, parent) or name
+      name = _variable(context, parent) or name
     yield Report(code, use.span, {"name": name, **wording.of(use.symbol)}, _fix(context, use, code))
 
 
@@ -139,9 +139,12 @@ def _spelling(context: Context, use: Use) -> str:
   return use.symbol.path
 
 
-def _model_fn(context: Context, call: ast.Call) -> Optional[str]:
-  found = values.arguments(context.module, call, ("model_fn",)).get("model_fn")
-  return values.text(context.module, found) if found is not None else None
+def _variable(context: Context, call: ast.Call) -> Optional[str]:
+  """The variable or attribute that a call is assigned to, as the rewrite names it too."""
+  parent = context.module.parents.get(call)
+  if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+    return None
+  return values.text(context.module, parent.targets[0])
 
 
 @check("EM301", "EM305")
