@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Sequence
 from typing import Callable, Optional
 
@@ -56,6 +55,8 @@ def report(error: OSError, path: object) -> None:
 def report_defect(error: Exception, path: object) -> None:
   """One line on stderr for an error that is no fault of the user's; MIGRATOR_DEBUG shows more."""
   if os.environ.get("MIGRATOR_DEBUG"):
+    import traceback  # needed only here
+
     traceback.print_exception(type(error), error, error.__traceback__)
   click.echo(
     f"{path}: internal error ({type(error).__name__}: {error}); the file was not checked. "

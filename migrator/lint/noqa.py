@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from migrator.lint import rules
 from migrator.lint.examined import Directive
 from migrator.lint.finding import Finding
-from migrator.lint.layout import layout
-from migrator.source import newlines
-from migrator.source.document import Document
+
+if TYPE_CHECKING:
+  from migrator.source.document import Document
 
 _DIRECTIVE = re.compile(
   r"#\s*(?P<own>migrator\s*:\s*)?noqa"
@@ -43,6 +44,10 @@ def parse(document: Document) -> tuple[Directive, ...]:
 def _directives(document: Document) -> Iterator[Directive]:
   if "noqa" not in document.text.lower():
     return
+  # Only here: what a cache holds is silenced without them.
+  from migrator.lint.layout import layout
+  from migrator.source import newlines
+
   text = newlines.unify(document.text)
   lines = text.split("\n")
   for comment in layout(text).comments:

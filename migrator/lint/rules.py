@@ -8,9 +8,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-import pathlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from migrator.analysis.span import Span
 from migrator.lint import derived, rule
@@ -34,20 +33,20 @@ __all__ = [
   "words",
 ]
 
-_PACKAGE = pathlib.Path(__file__).resolve().parent.parent
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 # Absolute paths of files and folders of rules besides our own.
 _plugins: tuple[str, ...] = ()
 
 
-def directory() -> pathlib.Path:
+def directory() -> str:
   """Returns the folder of the rule files: inside the installed package, else in the checkout.
 
   Raises:
     RuleError: there is none.
   """
-  candidates = (_PACKAGE / "rules", _PACKAGE.parent / "rules")
+  candidates = [os.path.join(p, "rules") for p in (_PACKAGE, os.path.dirname(_PACKAGE))]
   for candidate in candidates:
-    if candidate.is_dir():
+    if os.path.isdir(candidate):
       return candidate
   raise RuleError(f"no rule files: neither {candidates[0]} nor {candidates[1]} exists")
 
@@ -84,11 +83,13 @@ def load(folder: Optional[str] = None) -> Mapping[str, Rule]:
   return _load(folder, _plugins if folder is None else ())
 
 
-def read(path: pathlib.Path, *, plugin: bool = False) -> Rule:
+def read(path: Union[str, os.PathLike[str]], *, plugin: bool = False) -> Rule:
   """Reads one rule file; see `rule_file.read`."""
+  import pathlib
+
   from migrator.lint import rule_file  # only here: what is compiled needs no TOML
 
-  return rule_file.read(path, plugin=plugin)
+  return rule_file.read(pathlib.Path(path), plugin=plugin)
 
 
 def fingerprint() -> str:
@@ -100,7 +101,7 @@ def fingerprint() -> str:
   """
   own = _compiled(str(directory())).digest
   added = _plugin_files(_plugins)
-  return own + derived.content_hash([str(path) for path in added]) if added else own
+  return own + derived.content_hash(added) if added else own
 
 
 def words() -> tuple[str, ...]:
@@ -148,7 +149,7 @@ def _load(folder: Optional[str], plugin_paths: tuple[str, ...]) -> Mapping[str, 
 @functools.lru_cache(maxsize=8)
 def _own(folder: Optional[str]) -> Mapping[str, Rule]:
   if folder is not None:
-    return _read_all(pathlib.Path(folder))
+    return _read_all(folder)
   plain = _compiled(str(directory())).value
   return {data["code"]: rule.from_plain(data) for data in plain}
 
@@ -158,18 +159,17 @@ def _compiled(folder: str) -> derived.Derived:
   """Our own rules as plain values: read and checked now, or when they last changed."""
 
   def make() -> list[dict[str, Any]]:
-    return [dataclasses.asdict(found) for found in _read_all(pathlib.Path(folder)).values()]
+    return [dataclasses.asdict(found) for found in _read_all(folder).values()]
 
   here = os.path.dirname(os.path.abspath(__file__))
   code = [os.path.join(here, name) for name in ("rule.py", "rule_file.py")]
-  files = [str(path) for path in _own_files(pathlib.Path(folder))]
-  return derived.get("rules", [*code, *files], make)
+  return derived.get("rules", [*code, *_files(folder)], make)
 
 
-def _read_all(place: pathlib.Path) -> Mapping[str, Rule]:
+def _read_all(place: str) -> Mapping[str, Rule]:
   found: dict[str, Rule] = {}
   names: dict[str, str] = {}
-  files = _own_files(place)
+  files = _files(place)
   if not files:
     raise RuleError(f"{place}: no rule files (*.toml)")
   for path in files:
@@ -177,7 +177,7 @@ def _read_all(place: pathlib.Path) -> Mapping[str, Rule]:
   return dict(sorted(found.items()))
 
 
-def _add(new: Rule, path: pathlib.Path, found: dict[str, Rule], names: dict[str, str]) -> None:
+def _add(new: Rule, path: str, found: dict[str, Rule], names: dict[str, str]) -> None:
   if new.code in found:
     raise RuleError(f"{path}: code {new.code} is already taken by {found[new.code].name}")
   if new.name in names:
@@ -186,17 +186,17 @@ def _add(new: Rule, path: pathlib.Path, found: dict[str, Rule], names: dict[str,
   names[new.name] = new.code
 
 
-def _own_files(place: pathlib.Path) -> list[pathlib.Path]:
-  return sorted(place.glob("*.toml"))
+def _files(folder: str) -> list[str]:
+  """The rule files in a folder."""
+  return [os.path.join(folder, n) for n in sorted(os.listdir(folder)) if n.endswith(".toml")]
 
 
-def _plugin_files(paths: Sequence[str]) -> list[pathlib.Path]:
-  found: dict[pathlib.Path, None] = {}
+def _plugin_files(paths: Sequence[str]) -> list[str]:
+  found: dict[str, None] = {}
   for path in paths:
-    place = pathlib.Path(path)
-    if not place.exists():
+    if not os.path.exists(path):
       raise RuleError(f"{path}: there is no such file or folder of rules")
-    files = sorted(place.glob("*.toml")) if place.is_dir() else [place]
+    files = _files(path) if os.path.isdir(path) else [path]
     if not files:
       raise RuleError(f"{path}: no rule files (*.toml)")
     found.update(dict.fromkeys(files))

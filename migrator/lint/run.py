@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
-from migrator.lint import large, plain, pool
+from migrator.lint import plain
 from migrator.lint.cache import Cache, content_hash
 from migrator.lint.examined import Examined
 from migrator.lint.rule import RuleError
 from migrator.source import walk
+
+# Imported where they are used: a run in which no file has changed needs none of them.
+if TYPE_CHECKING:
+  from migrator.lint import pool
 
 # Bytes to examine for which another process is worth its start, and the least of a chunk.
 _WORTH = 1_000_000
@@ -23,8 +25,7 @@ _RISKY = 200_000
 _PER_FILE = 1000
 
 
-@dataclasses.dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
   """What became of one file.
 
   Attributes:
@@ -75,7 +76,9 @@ def examine_stdin(raw: bytes, name: str) -> Outcome:
   Raises:
     RuleError: a rule file is faulty.
   """
-  from migrator.lint import engine
+  import io
+
+  from migrator.lint import engine, large
 
   try:
     if large.is_too_large(name, len(raw)):
@@ -150,7 +153,7 @@ class _Run:
     yield (), []
     if not self._left:
       return
-    from migrator.lint import engine, rules
+    from migrator.lint import engine, pool, rules
 
     del engine  # imported, and the rules loaded, once for all processes
     rules.load()
@@ -168,6 +171,8 @@ class _Run:
 
   def _plan(self, tasks: Sequence[int], jobs: Optional[int]) -> tuple[list[list[int]], int]:
     """Chunks of tasks, and how many processes; 0: do them in this one."""
+    from migrator.lint import large, pool
+
     sizes = [min(self._size(task), large.LIMIT) + _PER_FILE for task in tasks]
     total = sum(sizes)
     count = min(_cpus(), total // _WORTH) if jobs is None else jobs
@@ -195,6 +200,8 @@ class _Run:
   def _take(self, task: int, result: Any) -> None:
     """Turns the result of a task into an outcome, and keeps it."""
     file, status = self._files[task], self._statuses[task]
+    from migrator.lint import pool
+
     if isinstance(result, pool.Died):
       problem = f"{file.path}: the process died while it examined this file; it was not checked."
       self._outcomes[task] = Outcome(file.path, problem=problem)
@@ -231,6 +238,8 @@ def examine_one(
     Plain values: what it is, a text (a problem, or the hash), what `plain.dump` makes. None
     when there is nothing to say and nothing to keep.
   """
+  from migrator.lint import large
+
   try:
     if large.is_too_large(file.path, size):
       return [_EXAMINED, "", plain.dump(large.examine(file.path, size))]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterator, Sequence
-from typing import Callable, Optional
+from typing import Callable, NamedTuple, Optional
 
 from migrator.source.ignore import Ignore
 
@@ -17,8 +16,7 @@ _SKIPPED = frozenset(
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class SourceFile:
+class SourceFile(NamedTuple):
   """A file to look at; `explicit` when the user named it and not a folder above it."""
 
   path: str
