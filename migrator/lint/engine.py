@@ -10,17 +10,25 @@ from migrator.analysis.module import Module, Span
 from migrator.lint import noqa, reading, rules, selection
 from migrator.lint.checks import (
   backup,
+  batch_index,
   checkpoints,
   declared,
+  formats,
   global_steps,
   hooks,
   inputs,
+  managers,
+  model_checkpoint,
   model_fns,
   names,
   registry,
   run_config,
   savers,
+  shared,
+  strategies,
+  suffixes,
   train_calls,
+  unbuilt,
 )
 from migrator.lint.examined import Examined
 from migrator.lint.finding import Finding
@@ -29,16 +37,24 @@ from migrator.source import document, errors, parse
 # Imported for their registration.
 _TOPICS = (
   backup,
+  batch_index,
   checkpoints,
   declared,
+  formats,
   global_steps,
   hooks,
   inputs,
+  managers,
+  model_checkpoint,
   model_fns,
   names,
   run_config,
   savers,
+  shared,
+  strategies,
+  suffixes,
   train_calls,
+  unbuilt,
 )
 
 

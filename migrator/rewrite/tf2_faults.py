@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
-from migrator.lint.checks.backup import unbuilt_fits
+from migrator.lint.checks import unbuilt
 from migrator.rewrite.plan import Plan
 
 _EXPERIMENTAL = "tf.keras.callbacks.experimental.BackupAndRestore"
@@ -23,7 +23,7 @@ def plan_fixes(plan: Plan) -> None:
     if isinstance(experimental, ast.Attribute) and experimental.attr == "experimental":
       plan.expressions[use.node] = plan.source(experimental.value) + ".BackupAndRestore"
       plan.report("EM501", use.node)
-  for fit, model, backup in unbuilt_fits(plan.module):
+  for fit, model, backup in unbuilt.unbuilt_fits(plan.module):
     shape = _input_shape(plan, fit)
     assert isinstance(fit.func, ast.Attribute)
     if shape is None or not isinstance(fit.func.value, ast.Name):
@@ -32,7 +32,8 @@ def plan_fixes(plan: Plan) -> None:
     line = f"{fit.func.value.id}.build({shape})"
     if line not in edit.before:
       edit.before.append(line)
-    plan.report("EM502", model.func, line=plan.module.span(backup).line)
+    what = unbuilt.describe(plan.module, model)
+    plan.report("EM502", model.func, what=what, line=plan.module.span(backup).line)
 
 
 def _input_shape(plan: Plan, call: ast.Call) -> Optional[str]:

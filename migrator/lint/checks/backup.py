@@ -1,177 +1,230 @@
-"""Faults of TF2 code that uses BackupAndRestore and ModelCheckpoint."""
+"""Faults of TF2 code around BackupAndRestore."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Optional
+from typing import Any, Optional
 
-from migrator.analysis.module import Module
+from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
+from migrator.lint.checks import cardinality, fits
 from migrator.lint.checks.registry import Context, Report, check
 
-_BACKUPS = (
-  "tf.keras.callbacks.BackupAndRestore",
-  "tf.keras.callbacks.experimental.BackupAndRestore",
+PARAMETERS = ("backup_dir", "save_freq")
+_STATEFUL = {
+  "tf.keras.callbacks.EarlyStopping": (
+    "EarlyStopping",
+    "its patience and its best value start anew, so that training stops later",
+  ),
+  "tf.keras.callbacks.ReduceLROnPlateau": (
+    "ReduceLROnPlateau",
+    "its patience and its best value start anew, so that the learning rate falls later",
+  ),
+  fits.MODEL_CHECKPOINT: (
+    "ModelCheckpoint(save_best_only=True)",
+    "the first epoch overwrites the best model, be it worse",
+  ),
+}
+_DISABLING = (
+  "tf.disable_eager_execution",
+  "tf.disable_v2_behavior",
 )
-_SEQUENTIALS = ("tf.keras.Sequential", "tf.keras.models.Sequential")
-_SHAPE_KEYWORDS = frozenset(
-  ("input_shape", "batch_input_shape", "input_dim", "batch_shape", "shape")
-)
-_BUILDING_METHODS = frozenset(
-  ("build", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch")
-)
+_ENABLING = ("tf.enable_eager_execution", "tf.enable_v2_behavior")
 
 
 @check("EM504", "EM505", words=("BackupAndRestore",))
 def arguments(context: Context) -> Iterator[Report]:
   """`save_freq` in batches, and the backup that is deleted at the end."""
-  for call, _ in context.calls_of(*_BACKUPS):
-    found = values.arguments(context.module, call, ("backup_dir", "save_freq"))
-    frequency = values.literal(context.module, found.get("save_freq"))
-    if isinstance(frequency, int) and not isinstance(frequency, bool):
+  module = context.module
+  legacy = fits.uses_legacy_keras(module)
+  for call, _ in context.calls_of(*fits.BACKUPS):
+    found = values.arguments(module, call, PARAMETERS)
+    frequency = batches(module, found)
+    if frequency is not None and not legacy:
       yield context.report("EM504", call, value=frequency)
-    delete = found.get("delete_checkpoint")
-    if delete is None:
-      if found.complete:
-        yield context.report("EM505", call)
-    elif values.literal(context.module, delete) is True:
-      yield context.report("EM505", call)
+    if is_deleted(module, found):
+      yield _deleted(context, call, found.get("delete_checkpoint"))
 
 
-@check("EM509", words=("ModelCheckpoint",))
-def period(context: Context) -> Iterator[Report]:
-  """`ModelCheckpoint(period=)`."""
-  for call, _ in context.calls_of("tf.keras.callbacks.ModelCheckpoint"):
-    found = values.arguments(context.module, call).get("period")
-    if found is not None:
-      yield context.report("EM509", found)
+def batches(module: Module, found: values.Arguments) -> Optional[int]:
+  """The `save_freq` of a callback, if it is a number."""
+  value = values.literal(module, found.get("save_freq"))
+  return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-@check("EM502", words=("BackupAndRestore",))
-def unbuilt_models(context: Context) -> Iterator[Report]:
-  """`fit` with BackupAndRestore of a Sequential that has no input shape."""
+def is_deleted(module: Module, found: values.Arguments) -> bool:
+  """Whether a BackupAndRestore certainly deletes its backup when `fit` ends."""
+  delete = found.get("delete_checkpoint")
+  if delete is None:
+    return found.complete
+  return values.literal(module, delete) is True
+
+
+def _deleted(context: Context, call: ast.Call, delete: Optional[ast.expr]) -> Report:
+  """EM505, with what to write where that is one edit in the line of the call."""
+  if isinstance(delete, ast.Constant):
+    return Report("EM505", context.module.span(delete), {}, "False")
+  report = context.report("EM505", call)
+  if delete is not None or call.lineno != call.end_lineno:
+    return report
+  source = context.module.source(call)
+  separator = ", " if (call.args or call.keywords) and not source[:-1].endswith(",") else ""
+  fixed = f"{source[:-1]}{separator}delete_checkpoint=False)"
+  return Report("EM505", context.module.span(call), report.values, fixed)
+
+
+@check("EM510", words=("BackupAndRestore",))
+def executions(context: Context) -> Iterator[Report]:
+  """An integer `save_freq` of a model that is compiled with `steps_per_execution`."""
+  module = context.module
   reported: set[ast.AST] = set()
-  for _, model, backup in unbuilt_fits(context.module):
-    if model not in reported:
-      reported.add(model)
-      yield context.report("EM502", model, line=context.module.span(backup).line)
-
-
-def unbuilt_fits(module: Module) -> Iterator[tuple[ast.Call, ast.Call, ast.AST]]:
-  """The `fit` calls with BackupAndRestore of a model that is not built before.
-
-  Yields:
-    The fit call, the call that makes the Sequential, and the BackupAndRestore.
-  """
-  for fit in module.scope_of:
-    if not isinstance(fit, ast.Call) or not _is_method(fit, "fit"):
+  for fit in fits.fit_calls(module):
+    backup = fits.callback_of(module, fit, *fits.BACKUPS)
+    if backup is None or backup in reported:
       continue
-    backup = _backup_of(module, fit)
-    if backup is None or not isinstance(fit.func, ast.Attribute):
+    found = values.arguments(module, backup, PARAMETERS)
+    frequency, node = batches(module, found), found.get("save_freq")
+    compiled = _compile_of(module, fit)
+    if frequency is None or node is None or compiled is None:
       continue
-    for model in _unbuilt(module, fit.func.value, fit):
-      yield fit, model, backup
-
-
-def _is_method(node: ast.Call, name: str) -> bool:
-  return isinstance(node.func, ast.Attribute) and node.func.attr == name
-
-
-def _backup_of(module: Module, fit: ast.Call) -> Optional[ast.AST]:
-  """The BackupAndRestore among the callbacks of a `fit` call, or None."""
-  callbacks = next((k.value for k in fit.keywords if k.arg == "callbacks"), None)
-  for element in _elements(module, callbacks):
-    for value in values.possible(module, element) or ():
-      if values.is_call_of(module, value, _BACKUPS):
-        return value
-  return None
-
-
-def _elements(module: Module, node: Optional[ast.AST]) -> Iterator[ast.AST]:
-  """The elements of a list display, a sum of lists, or the one callback."""
-  node = module.definition(node) if node is not None else None
-  if isinstance(node, (ast.List, ast.Tuple)):
-    for element in node.elts:
-      yield element.value if isinstance(element, ast.Starred) else element
-  elif isinstance(node, ast.BinOp):
-    yield from _elements(module, node.left)
-    yield from _elements(module, node.right)
-  elif node is not None:
-    yield node
-
-
-def _unbuilt(module: Module, node: ast.AST, before: ast.AST) -> Iterator[ast.Call]:
-  """The Sequential calls behind a model expression that nothing builds before a place."""
-  if isinstance(node, ast.Name) and _is_built(module, node, before):
-    return
-  for value in values.possible(module, node) or ():
-    if values.is_call_of(module, value, _SEQUENTIALS):
-      if isinstance(value, ast.Call) and _lacks_shape(module, value):
-        yield value
-    elif isinstance(value, ast.Call):
-      function = module.definition(value.func)
-      if isinstance(function, ast.FunctionDef):
-        for statement in ast.walk(function):
-          if isinstance(statement, ast.Return) and statement.value is not None:
-            yield from _unbuilt(module, statement.value, statement)
-
-
-def _is_built(module: Module, name: ast.Name, before: ast.AST) -> bool:
-  """Whether the model of this name is called or built above a place."""
-  owner, _ = module.scope_of[name].lookup(name.id)
-  for node, scope in module.scope_of.items():
-    if not isinstance(node, ast.Call) or node.lineno >= before.lineno:  # type: ignore[attr-defined]
+    steps = values.literal(module, compiled)
+    if steps in (None, 1) or (steps is UNKNOWN and isinstance(compiled, ast.Constant)):
       continue
-    target = node.func
-    if isinstance(target, ast.Attribute) and target.attr in _BUILDING_METHODS:
-      target = target.value
-    same = isinstance(target, ast.Name) and target.id == name.id
-    if same and scope.lookup(name.id)[0] is owner:
-      return True
+    reported.add(backup)
+    shown = values.text(module, compiled) if steps is UNKNOWN else str(steps)
+    product = f"{frequency} x {shown}" if steps is UNKNOWN else str(frequency * steps)
+    yield context.report(
+      "EM510",
+      node,
+      value=frequency,
+      steps=shown,
+      product=product,
+      line=module.span(compiled).line,
+    )
+
+
+def _compile_of(module: Module, fit: ast.Call) -> Optional[ast.expr]:
+  """The `steps_per_execution` with which the model of a `fit` call is compiled."""
+  assert isinstance(fit.func, ast.Attribute)
+  model = fit.func.value
+  compiled = list(fits.method_calls(module, "compile"))
+  same = [c for c in compiled if _is_same(module, c.func.value, model)]  # type: ignore[attr-defined]
+  if not same:
+    inside = [ast.walk(function) for function in _makers(module, model)]
+    bodies = {node for walk in inside for node in walk}
+    same = [c for c in compiled if c in bodies]
+  found = {k.value for c in same for k in c.keywords if k.arg == "steps_per_execution"}
+  return found.pop() if len(found) == 1 else None
+
+
+def _is_same(module: Module, first: ast.AST, second: ast.AST) -> bool:
+  """Whether two expressions are the same variable."""
+  if isinstance(first, ast.Name) and isinstance(second, ast.Name) and first.id == second.id:
+    scopes = [module.scope_of[n].lookup(n.id)[0] for n in (first, second)]
+    return scopes[0] is scopes[1]
+  if isinstance(first, ast.Attribute) and isinstance(second, ast.Attribute):
+    return ast.unparse(first) == ast.unparse(second)
   return False
 
 
-def _lacks_shape(module: Module, sequential: ast.Call) -> bool:
-  """Whether the first layer is known and says nothing about the input."""
-  first = _first_layer(module, sequential)
-  if not isinstance(first, ast.Call):
-    return False
-  symbol = module.resolve(first.func)
-  if symbol is None or not symbol.path.startswith("tf.keras.layers."):
-    return False
-  if symbol.path.rpartition(".")[2] in ("Input", "InputLayer"):
-    return False
-  return not any(k.arg is None or k.arg in _SHAPE_KEYWORDS for k in first.keywords)
+def _makers(module: Module, model: ast.AST) -> Iterator[ast.AST]:
+  """The functions of the module whose result a model is."""
+  for value in values.possible(module, model) or ():
+    function = module.definition(value.func) if isinstance(value, ast.Call) else None
+    if isinstance(function, ast.FunctionDef):
+      yield function
 
 
-def _first_layer(module: Module, sequential: ast.Call) -> Optional[ast.AST]:
-  """The first layer: of the list, else of the first `add` to the variable; or None."""
-  found = values.arguments(module, sequential, ("layers", "name"))
-  layers = found.get("layers")
-  if not found.complete:
+@check("EM511", words=("BackupAndRestore",))
+def without_eager(context: Context) -> Iterator[Report]:
+  """BackupAndRestore in a program that disables eager execution, or inside of a graph."""
+  module = context.module
+  disabled = _disabling(context)
+  for call, _ in context.calls_of(*fits.BACKUPS):
+    if disabled is not None:
+      symbol, line = disabled
+      yield context.report("EM511", call, what=f"`{symbol}()`", line=line)
+      continue
+    graph = _graph_around(module, call)
+    if graph is not None:
+      yield context.report("EM511", call, what="the graph", line=module.span(graph).line)
+
+
+def _disabling(context: Context) -> Optional[tuple[str, int]]:
+  """What disables eager execution in any case, and its line."""
+  module = context.module
+  if any(symbol.path in _ENABLING for _, symbol in context.calls):
     return None
-  if layers is not None:
-    display = module.definition(layers)
-    if not isinstance(display, (ast.List, ast.Tuple)) or not display.elts:
+  for call, _ in context.calls_of(*_DISABLING):
+    if all(_is_main(a) for a in module.ancestors(call) if isinstance(a, (ast.If, ast.Try))):
+      return values.text(module, call.func), module.span(call).line
+  return None
+
+
+def _is_main(node: ast.AST) -> bool:
+  """Whether a condition is `if __name__ == "__main__"`."""
+  return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+
+
+def _graph_around(module: Module, node: ast.AST) -> Optional[ast.expr]:
+  """The `tf.Graph().as_default()` in whose `with` block a node stands, or None."""
+  for ancestor in module.ancestors(node):
+    if isinstance(ancestor, (ast.FunctionDef, ast.Lambda)):
       return None
-    return module.definition(display.elts[0])
-  statement = module.parents.get(sequential)
-  if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
-    return None
-  name = statement.targets[0].id
-  owner = module.scope_of[sequential].lookup(name)[0]
-  adds = [
-    node
-    for node, scope in module.scope_of.items()
-    if isinstance(node, ast.Call)
-    and isinstance(node.func, ast.Attribute)
-    and node.func.attr == "add"
-    and isinstance(node.func.value, ast.Name)
-    and node.func.value.id == name
-    and node.args
-    and node.lineno > sequential.lineno
-    and scope.lookup(name)[0] is owner
-  ]
-  first = min(adds, key=lambda n: (n.lineno, n.col_offset), default=None)
-  return module.definition(first.args[0]) if first is not None else None
+    for item in ancestor.items if isinstance(ancestor, ast.With) else ():
+      entered = item.context_expr
+      function = entered.func if isinstance(entered, ast.Call) else None
+      if not isinstance(function, ast.Attribute) or function.attr != "as_default":
+        continue
+      if values.always_call_of(module, function.value, ("tf.Graph",)):
+        return entered
+  return None
+
+
+@check("EM520", words=("BackupAndRestore",))
+def unknown_sizes(context: Context) -> Iterator[Report]:
+  """An integer `save_freq` with data whose size Keras cannot know."""
+  module = context.module
+  for fit in fits.fit_calls(module):
+    backup = fits.callback_of(module, fit, *fits.BACKUPS)
+    if backup is None:
+      continue
+    frequency = batches(module, values.arguments(module, backup, PARAMETERS))
+    found = values.arguments(module, fit, ("x", "y"))
+    steps = found.get("steps_per_epoch")
+    if frequency is None or not found.complete:
+      continue
+    if steps is not None and values.literal(module, steps) is not None:
+      continue
+    data = found.get("x")
+    reason = cardinality.unknown_because(module, data) if data is not None else None
+    if data is not None and reason is not None:
+      line = module.span(backup).line
+      yield context.report("EM520", data, value=frequency, reason=reason, line=line)
+
+
+@check("EM521", words=("BackupAndRestore",))
+def lost_state(context: Context) -> Iterator[Report]:
+  """Callbacks beside BackupAndRestore whose own state no backup holds."""
+  module = context.module
+  reported: set[ast.AST] = set()
+  for fit in fits.fit_calls(module):
+    backup = fits.callback_of(module, fit, *fits.BACKUPS)
+    for call in fits.callbacks_of(module, fit) if backup is not None else ():
+      symbol = module.resolve(call.func)
+      kind = _STATEFUL.get(symbol.path) if symbol is not None else None
+      if kind is None or backup is None or call in reported or not _counts(module, call, kind[0]):
+        continue
+      reported.add(call)
+      line = module.span(backup).line
+      yield context.report("EM521", call, callback=kind[0], consequence=kind[1], line=line)
+
+
+def _counts(module: Module, call: ast.Call, kind: str) -> bool:
+  """Whether a callback decides by what it has seen before."""
+  if not kind.startswith("ModelCheckpoint"):
+    return True
+  found = values.arguments(module, call, fits.MODEL_CHECKPOINT_PARAMETERS)
+  best: Any = values.literal(module, found.get("save_best_only"))
+  return best is True and found.get("initial_value_threshold") is None

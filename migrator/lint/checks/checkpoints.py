@@ -1,4 +1,4 @@
-"""Faults around tf.train.Checkpoint and CheckpointManager, and other users of a model_dir."""
+"""Faults around the restoring of tf.train.Checkpoint, and other readers of a model_dir."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import ast
 from collections.abc import Iterator
 from typing import Optional
 
-from migrator.analysis import units
-from migrator.analysis.module import UNKNOWN, Module
+from migrator.analysis.module import Module
 from migrator.lint import values
+from migrator.lint.checks import fits
+from migrator.lint.checks.directories import Directories
 from migrator.lint.checks.registry import Context, Report, check
-from migrator.lint.checks.run_config import RUN_CONFIGS
 
 _CHECKPOINT = ("tf.train.Checkpoint",)
-_MANAGER = "tf.train.CheckpointManager"
+_MANAGER = ("tf.train.CheckpointManager",)
+_LATEST = ("tf.train.latest_checkpoint",)
 _READERS = (
   "tf.train.NewCheckpointReader",
   "tf.train.checkpoints_iterator",
@@ -23,20 +24,27 @@ _READERS = (
   "tf.train.load_checkpoint",
   "tf.train.load_variable",
 )
-_MODEL_DIR_POSITION = {"Estimator": 1, "DNNClassifier": 2, "DNNRegressor": 2}
+# What the functions return that are taken for a restore.
+_DROPPED = {
+  "tf.train.NewCheckpointReader": "a reader",
+  "tf.train.load_checkpoint": "a reader",
+  "tf.train.load_variable": "the value of a variable",
+}
+_ASSERTION = ".assert_existing_objects_matched()"
 
 
-@check("EM503", words=("load_checkpoint",))
+@check("EM503", words=("load_checkpoint", "load_variable", "NewCheckpointReader"))
 def dropped_reader(context: Context) -> Iterator[Report]:
   """`tf.train.load_checkpoint(path)` whose result nobody reads."""
   module = context.module
-  for call, _ in context.calls_of("tf.train.load_checkpoint"):
+  for call, symbol in context.calls_of(*_DROPPED):
     if not _is_dropped(module, call):
       continue
     argument = values.text(module, call.args[0]) if call.args else "path"
     name = _checkpoint_variable(module, call) or "tf.train.Checkpoint(model=model)"
-    right = f"{name}.restore({argument}).assert_existing_objects_matched()"
-    yield context.report("EM503", call, right=right)
+    right = f"{name}.restore({argument}){_ASSERTION}"
+    what = _DROPPED[symbol.path]
+    yield context.report("EM503", call, symbol=symbol.path, what=what, right=right)
 
 
 def _checkpoint_variable(module: Module, place: ast.AST) -> Optional[str]:
@@ -51,22 +59,99 @@ def _checkpoint_variable(module: Module, place: ast.AST) -> Optional[str]:
   return names.pop() if len(names) == 1 else None
 
 
-@check("EM506", words=("train.Checkpoint", "Checkpoint("))
-def dropped_status(context: Context) -> Iterator[Report]:
-  """`checkpoint.restore(path)` whose status nobody asks."""
+@check(
+  "EM506",
+  words=("Checkpoint(", "restore_or_initialize"),
+  also=(".restore(", ".read(", "restore_or_initialize"),
+)
+def silent_restores(context: Context) -> Iterator[Report]:
+  """`checkpoint.restore(path)` whose status nobody asks, and `restore_or_initialize()`."""
   module = context.module
-  for node in module.scope_of:
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+  for call in fits.method_calls(module, "restore", "read"):
+    owner = call.func.value  # type: ignore[attr-defined]
+    if values.always_call_of(module, owner, _CHECKPOINT) and _is_dropped(module, call):
+      yield _silent(context, call)
+  for call in fits.method_calls(module, "restore_or_initialize"):
+    owner = call.func.value  # type: ignore[attr-defined]
+    managed = _managed(module, owner)
+    if managed is None:
       continue
-    if node.func.attr not in ("restore", "read"):
-      continue
-    if not _is_dropped(module, node):
-      continue
-    if values.always_call_of(module, node.func.value, _CHECKPOINT):
-      shown = values.text(module, node)
-      if shown.endswith("..."):
-        shown = f"{values.text(module, node.func)}(...)"
-      yield Report("EM506", module.span(node), {"call": shown})
+    latest = f"{values.text(module, owner)}.latest_checkpoint"
+    right = f"if {latest}: {managed}.restore({latest}){_ASSERTION}"
+    shown = values.text(module, call)
+    yield Report("EM506", module.span(call), {"call": shown, "none": "", "right": right})
+
+
+def _silent(context: Context, call: ast.Call) -> Report:
+  """EM506 of a restore; an assertion would stop a first start, where the path is None."""
+  module = context.module
+  shown = values.text(module, call)
+  if shown.endswith("..."):
+    shown = f"{values.text(module, call.func)}(...)"
+  path = values.arguments(module, call, ("save_path",)).get("save_path")
+  right, none = f"{shown}{_ASSERTION}", ""
+  fixed: Optional[str] = module.source(call) + _ASSERTION
+  if path is not None and _may_be_none(module, path) and not _is_guarded(module, call, path):
+    none = " and loads nothing when there is no checkpoint"
+    right, fixed = f"if {values.text(module, path)}: {right}", None
+  if not isinstance(module.parents.get(call), ast.Expr):
+    fixed = None
+  return Report("EM506", module.span(call), {"call": shown, "none": none, "right": right}, fixed)
+
+
+def _may_be_none(module: Module, path: ast.expr) -> bool:
+  """Whether a path is None as long as nothing was saved."""
+  for value in values.possible(module, path) or (path,):
+    if isinstance(value, ast.Attribute) and value.attr == "latest_checkpoint":
+      return True
+    if values.is_call_of(module, value, _LATEST):
+      return True
+  return False
+
+
+def _is_guarded(module: Module, call: ast.Call, path: ast.expr) -> bool:
+  """Whether a test of the path stands around the call, or leaves the function before it."""
+  text = ast.unparse(path)
+  child: ast.AST = call
+  for ancestor in module.ancestors(call):
+    if isinstance(ancestor, (ast.If, ast.IfExp, ast.While)) and text in ast.unparse(ancestor.test):
+      return True
+    for before in _before(ancestor, child):
+      leaves = isinstance(before, ast.If) and isinstance(
+        before.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break)
+      )
+      if leaves and text in ast.unparse(before.test):  # type: ignore[attr-defined]
+        return True
+      if isinstance(before, ast.Assert) and text in ast.unparse(before.test):
+        return True
+    if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef)):
+      return False
+    child = ancestor
+  return False
+
+
+def _before(block: ast.AST, statement: ast.AST) -> list[ast.stmt]:
+  """The statements of the same block above a statement."""
+  for field in ("body", "orelse", "finalbody"):
+    statements = getattr(block, field, None)
+    if isinstance(statements, list) and statement in statements:
+      return statements[: statements.index(statement)]
+  return []
+
+
+def _managed(module: Module, manager: ast.expr) -> Optional[str]:
+  """The text of the tf.train.Checkpoint of a manager, or None where it may be another object."""
+  found = None
+  for value in values.possible(module, manager) or ():
+    if not isinstance(value, ast.Call) or not values.is_call_of(module, value, _MANAGER):
+      return None
+    node = values.arguments(module, value, ("checkpoint",)).get("checkpoint")
+    if node is None or not values.always_call_of(module, node, _CHECKPOINT):
+      return None
+    found = values.text(module, node)
+    if isinstance(node, ast.Call):
+      found = f"{values.text(module, manager)}.checkpoint"
+  return found
 
 
 def _is_dropped(module: Module, node: ast.Call) -> bool:
@@ -81,103 +166,20 @@ def _is_dropped(module: Module, node: ast.Call) -> bool:
     return False
   owner, _ = module.scope_of[target].lookup(target.id)
   return not any(
-    isinstance(other, ast.Name)
-    and other.id == target.id
+    other.id == target.id
     and isinstance(other.ctx, ast.Load)
-    and scope.lookup(other.id)[0] is owner
-    for other, scope in module.scope_of.items()
+    and module.scope_of[other].lookup(other.id)[0] is owner
+    for other in fits.nodes(module, ast.Name)
   )
-
-
-@check("EM507", "EM508", words=("CheckpointManager",))
-def managers(context: Context) -> Iterator[Report]:
-  """CheckpointManagers that raise, or that work in an Estimator's directory."""
-  module = context.module
-  directories = _Directories(context)
-  for call, _ in context.calls_of(_MANAGER):
-    found = values.arguments(module, call, ("checkpoint", "directory", "max_to_keep"))
-    keep = found.get("max_to_keep")
-    number = values.literal(module, keep)
-    if keep is not None and isinstance(number, (int, float)) and number <= 0:
-      yield context.report("EM507", keep, value=number)
-    directory = found.get("directory")
-    line = directories.line_of(directory)
-    if directory is not None and line is not None:
-      yield context.report("EM508", directory, line=line)
 
 
 @check("EM601", symbols=_READERS)
 def readers(context: Context) -> Iterator[Report]:
   """Functions that read the directory of an Estimator of this file."""
-  directories = _Directories(context)
-  for call, symbol in context.calls_of(*_READERS):
+  calls = list(context.calls_of(*_READERS))
+  directories = Directories(context) if calls else None
+  for call, symbol in calls:
     arguments = [*call.args, *(k.value for k in call.keywords)]
-    line = directories.line_of(arguments[0] if arguments else None)
+    line = directories.line_of(arguments[0] if arguments else None) if directories else None
     if line is not None:
       yield context.report("EM601", call, symbol=symbol.path, line=line)
-
-
-class _Directories:
-  """The model_dir expressions of the estimators of a module."""
-
-  def __init__(self, context: Context):
-    self._module = context.module
-    self._lines: dict[str, int] = {}
-    for call, symbol in context.calls:
-      kind = units.estimator_kind(symbol)
-      if kind is None and symbol.path not in RUN_CONFIGS:
-        continue
-      node = self._model_dir(call, kind)
-      if node is not None and values.literal(self._module, node) is not None:
-        for key in self._keys(node):
-          self._lines.setdefault(key, self._module.span(call).line)
-
-  def _model_dir(self, call: ast.Call, kind: Optional[str]) -> Optional[ast.expr]:
-    position = _MODEL_DIR_POSITION.get(kind or "", 0)
-    if position and len(call.args) > position:
-      return call.args[position]
-    return values.arguments(self._module, call).get("model_dir")
-
-  def _keys(self, node: ast.AST) -> Iterator[str]:
-    """Texts by which two expressions are the same directory."""
-    value = self._module.constant(node)
-    if value is not UNKNOWN:
-      yield repr(str(value).rstrip("/"))
-      return
-    yield self._key(node)
-    definition = self._module.definition(node)
-    if definition is not None and not isinstance(definition, ast.Call):
-      yield self._key(definition)
-
-  def _key(self, node: ast.AST) -> str:
-    """The expression, and what its names belong to: `self.path` differs between classes."""
-    owners = []
-    for part in ast.walk(node):
-      if isinstance(part, ast.Name):
-        owner: Optional[ast.AST] = None
-        if part.id == "self":
-          classes = (a for a in self._module.ancestors(part) if isinstance(a, ast.ClassDef))
-          owner = next(classes, None)
-        else:
-          scope, _ = self._module.scope_of[part].lookup(part.id)
-          owner = scope.node if scope is not None else None
-        owners.append(str(id(owner)))
-    return " ".join([ast.dump(node), *owners])
-
-  def line_of(self, node: Optional[ast.AST]) -> Optional[int]:
-    """The line of the estimator whose directory an expression is, or None."""
-    if node is None:
-      return None
-    if isinstance(node, ast.Attribute) and node.attr == "model_dir":
-      line = self._line_of_estimator(node.value)
-      if line is not None:
-        return line
-    return next((self._lines[k] for k in self._keys(node) if k in self._lines), None)
-
-  def _line_of_estimator(self, node: ast.AST) -> Optional[int]:
-    """The line of the first estimator call that a name can stand for, or None."""
-    for value in values.possible(self._module, node) or ():
-      symbol = self._module.resolve(value.func) if isinstance(value, ast.Call) else None
-      if symbol is not None and units.estimator_kind(symbol) is not None:
-        return self._module.span(value).line
-    return None
