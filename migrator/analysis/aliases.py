@@ -38,7 +38,7 @@ def attribute(module: Module, node: ast.Attribute) -> Optional[symbols.Symbol]:
     symbol = module.resolve(values[0])
   finally:
     module.pending_attributes.discard(node.attr)
-  return symbol if symbols.is_tensorflow(symbol) else None
+  return symbol if symbols.is_tensorflow(symbol) and not symbols.is_value(symbol) else None
 
 
 def _class_of(module: Module, name: ast.Name) -> Optional[ast.ClassDef]:

@@ -86,7 +86,7 @@ def _name(module: Module, test: ast.expr, truth: bool, depth: int) -> Iterator[K
   if symbols.is_tensorflow(symbol):
     # `if estimator:` after `estimator = getattr(tf, "estimator", None)`
     if truth and symbol is not None:
-      yield _existing(symbol.path, module.source(test))
+      yield Known(exists=symbol.path, words=module.source(test))
     return
   if isinstance(test, ast.Name) and depth < _DEPTH:
     definition = module.definition(test)
@@ -116,7 +116,7 @@ def _call(module: Module, test: ast.Call, truth: bool) -> Iterator[Known]:
   elif truth:
     symbol = module.resolve(test)
     if symbols.is_tensorflow(symbol) and symbol is not None:
-      yield _existing(symbol.path, _shown(module, test))
+      yield Known(exists=symbol.path, words=_shown(module, test))
 
 
 def _comparison(module: Module, test: ast.Compare, truth: bool) -> Iterator[Known]:
@@ -158,10 +158,11 @@ def _present(module: Module, node: ast.expr) -> Iterator[Known]:
     if function is not None and function.path == "importlib.util.find_spec":
       symbol = symbols.canonical(target) if isinstance(target, str) else None
   if symbols.is_tensorflow(symbol) and symbol is not None:
-    yield _existing(symbol.path, module.source(node) + " is not None")
+    yield Known(exists=symbol.path, words=_shown(module, node) + " is not None")
 
 
 def _existing(path: str, words: str) -> Known:
+  """What `hasattr` says: a name that only TF1 has tells the version too."""
   if facts.is_tf1_name(path):
     return Known(exists=path, below=(2, 0), words=words)
   return Known(exists=path, words=words)

@@ -89,6 +89,14 @@ def _private(dotted: str) -> Symbol:
   return canonical("tensorflow." + (f"compat.{api}." if api else "") + path[3:], private=True)
 
 
+def is_value(symbol: Optional[Symbol]) -> bool:
+  """Whether a symbol is an attribute of a class, as `ModeKeys.TRAIN` is.
+
+  A variable that holds one is no second name of the API.
+  """
+  return symbol is not None and symbol.path.rpartition(".")[0].rpartition(".")[2][:1].isupper()
+
+
 def is_tensorflow(symbol: Optional[Symbol]) -> bool:
   """Whether a symbol belongs to TensorFlow (also to its private modules)."""
   return symbol is not None and (

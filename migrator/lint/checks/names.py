@@ -37,6 +37,8 @@ def named_symbols(context: Context) -> Iterator[Report]:
       continue  # a private name was reported where it was imported
     if _is_kept(context, use, code):
       continue
+    if isinstance(use.node, ast.Name) and symbols.is_value(use.symbol):
+      continue  # mode = tf.estimator.ModeKeys.TRAIN: what follows uses the string
     lower = _guarded(context, use, code)
     if lower is not None:
       yield lower
