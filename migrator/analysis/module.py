@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import functools
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, Optional
 
 from migrator.analysis import aliases, places, symbols
@@ -54,6 +54,7 @@ class Module:
     shortened: what is parsed instead of the text: the same lines, without parts in which nothing
       of interest stands. None: the text.
     lines: the lines on which `uses` has to find what it finds; None: all.
+    names: the names that can stand for what `uses` has to find; None: any.
 
   Raises:
     SyntaxError: the text is not valid Python for the running interpreter.
@@ -66,6 +67,7 @@ class Module:
     *,
     shortened: Optional[str] = None,
     lines: Optional[Iterable[int]] = None,
+    names: Optional[Container[str]] = None,
   ):
     self.text = text
     self.filename = filename
@@ -75,6 +77,7 @@ class Module:
       warnings.simplefilter("ignore")
       self.tree = ast.parse(parsed, filename)
     self._lines = lines
+    self._names = names
     self._scopes = Scopes(self.tree, parsed)
     self._places = places.Places(self.tree, self._scopes)
     self.root = self._scopes.root
@@ -133,6 +136,11 @@ class Module:
   @property
   def _record(self) -> places.Record:
     return self._places.all() if self._lines is None else self._places.at(self._lines)
+
+  def release(self) -> None:
+    """Lets go of the syntax tree. The module holds it in cycles, and it is large."""
+    self._places.release()
+    self._scopes.release()
 
   def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
     while node in self.parents:
@@ -220,7 +228,7 @@ class Module:
     for node in list(record.scope_of):
       kind = type(node)
       if kind is ast.Name:
-        if isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+        if self._may_matter(node):  # type: ignore[arg-type]
           found += self._chain_uses(node, self.resolve(node))
       elif kind is ast.Call:
         if isinstance(node.func, (ast.Name, ast.Attribute)):  # type: ignore[attr-defined]
@@ -228,6 +236,14 @@ class Module:
       elif kind is ast.Import or kind is ast.ImportFrom:
         found += self._import_uses(node)
     return sorted(found, key=lambda u: (u.span.line, u.span.column))
+
+  def _may_matter(self, name: ast.Name) -> bool:
+    if not isinstance(name.ctx, ast.Load):
+      return False
+    if self._names is None or name.id in self._names:
+      return True
+    parent = self.parents[name]  # `self.est`, of a class with `est = tf.estimator`
+    return isinstance(parent, ast.Attribute) and parent.attr in self._names
 
   def _chain_uses(self, root: ast.AST, symbol: Optional[symbols.Symbol]) -> Iterator[Use]:
     """The use of the chain `root.x.y`, if it is one and nothing reports it as a part of more."""

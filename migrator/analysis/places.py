@@ -152,9 +152,16 @@ class Places:
     self._tree = tree
     self._scopes = found
     self._some = Record(found)
+    self._some.scope_of[tree] = found.root
     self._all: Optional[Record] = None
-    self.parents: Mapping[ast.AST, ast.AST] = _Lazy(self, "parents")
-    self.scope_of: Mapping[ast.AST, scopes.Scope] = _Lazy(self, "scope_of")
+    self.parents: _Lazy[ast.AST] = _Lazy(self, "parents")
+    self.scope_of: _Lazy[scopes.Scope] = _Lazy(self, "scope_of")
+    self._show(self._some)
+
+  def _show(self, record: Record) -> None:
+    """Lets the mappings look into a record first."""
+    self.parents.found = record.parents
+    self.scope_of.found = record.scope_of
 
   def at(self, lines: Iterable[int]) -> Record:
     """The record of at least the statements that stand on these lines."""
@@ -170,15 +177,23 @@ class Places:
       record.scope_of[self._tree] = self._scopes.root
       record.block(self._tree.body, self._tree, self._scopes.root)
       self._all = record
+      self._show(record)
     return self._all
+
+  def release(self) -> None:
+    """Forgets all nodes; nothing can be asked afterwards."""
+    self._some = Record(self._scopes)
+    self._all = None
+    self._show(self._some)
+    self._tree = ast.Module([], [])
 
   def of(self, node: ast.AST) -> Record:
     """The record that has the node, if it is a node of the module."""
     if self._all is not None:
       return self._all
-    line = getattr(node, "lineno", None)
-    if node in self._some.parents:
+    if node is self._tree or node in self._some.parents:
       return self._some
+    line = getattr(node, "lineno", None)
     return self.all() if line is None else self.at((line,))
 
 
@@ -188,9 +203,22 @@ class _Lazy(Mapping[ast.AST, _Value]):
   def __init__(self, places: Places, name: str):
     self._places = places
     self._name = name
+    self.found: dict[ast.AST, _Value] = {}  # of the present record
+
+  def get(self, node, default=None):
+    value = self.found.get(node)
+    if value is not None:
+      return value
+    return getattr(self._places.of(node), self._name).get(node, default)
 
   def __getitem__(self, node: ast.AST) -> _Value:
+    value = self.found.get(node)
+    if value is not None:
+      return value
     return getattr(self._places.of(node), self._name)[node]
+
+  def __contains__(self, node: object) -> bool:
+    return isinstance(node, ast.AST) and self.get(node) is not None
 
   def __iter__(self) -> Iterator[ast.AST]:
     return iter(getattr(self._places.all(), self._name))

@@ -118,6 +118,10 @@ class Scopes:
       scope = self.known[node] = Scope(node, parent, self)
     return scope
 
+  def release(self) -> None:
+    """Forgets all scopes."""
+    self.known.clear()
+
   def read(self, scope: Scope) -> binding.Names:
     """Reads what a scope binds."""
     if self.redirecting:

@@ -37,7 +37,8 @@ class Skim:
   Attributes:
     positions: of names that matter, in order.
     odd: a module of interest is used in a way that only the whole analysis follows.
-    names_any: whether any name stands for something of interest; if not, nothing can be found.
+    names: that stand for something of interest.
+    names_any: whether there is any of them; if not, nothing can be found.
   """
 
   def __init__(self, text: str, lexicon: Lexicon):
@@ -58,6 +59,7 @@ class Skim:
       else:
         self._read_warm(name, dotted)
     self.positions = sorted(self._found)
+    self.names = frozenset(name for name, _ in self._known)
     self.names_any = bool(self._known or self._found or self.odd)
 
   def _add(self, name: str, dotted: Optional[str]) -> None:

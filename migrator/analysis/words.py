@@ -1,4 +1,4 @@
-"""Whether a text contains any of many words."""
+"""Which of many words a text contains."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ class Words:
       self._words[part] = sorted(by_part[part] & left)
       left -= by_part[part]
 
-  def any_in(self, text: str) -> bool:
-    """Whether the text contains one of the words."""
+  def in_text(self, text: str) -> set[str]:
+    """The words that the text contains."""
+    found: set[str] = set()
     for part, words in self._words.items():
-      if part in text and any(word in text for word in words):
-        return True
-    return False
+      if part in text:
+        found.update(word for word in words if word in text)
+    return found

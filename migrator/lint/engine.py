@@ -91,9 +91,10 @@ def examine(source: document.Document, *, gate: bool = False) -> Examined:
   gc.disable()  # a syntax tree is many objects and no garbage
   try:
     for part in source.parts():
-      module = reading.parts(part) if gate else reading.whole(part)
-      if module is not None:
-        found += [_finding(report, module, part) for report in _reports(module)]
+      read = reading.parts(part) if gate else reading.whole(part)
+      if read is not None:
+        found += [_finding(report, read.module, part) for report in _reports(read)]
+        read.module.release()
   except parse.FAULTS as error:
     fault = parse.explain(error, source.text, source.path)
     return Examined(source.path, (error_finding(fault),))
@@ -167,11 +168,10 @@ def _longest(code: str, prefixes: Sequence[str]) -> int:
   return max((len(p) for p in prefixes if code.startswith(p)), default=-1)
 
 
-def _reports(module: Module) -> Iterator[registry.Report]:
-  context = registry.Context(module, rules.load())
-  for entry in registry.checks(rules.words()):
-    if not entry.words or any(word in module.text for word in entry.words):
-      yield from entry.function(context)
+def _reports(read: reading.Reading) -> Iterator[registry.Report]:
+  context = registry.Context(read.module, rules.load())
+  for entry in read.checks:
+    yield from entry.function(context)
 
 
 def _finding(report: registry.Report, module: Module, source: document.Document) -> Finding:

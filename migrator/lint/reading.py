@@ -8,7 +8,7 @@ files found in a folder only what can hold a finding is parsed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from migrator.analysis.elide import shorten
 from migrator.analysis.lexicon import Lexicon
@@ -25,8 +25,6 @@ class Interest:
 
   Attributes:
     lexicon: the dotted names.
-    words: a text that names a package of the lexicon and has one of these is analysed whole.
-    declared: any text that has one of these is analysed whole.
   """
 
   def __init__(self, known: Mapping[str, Any]):
@@ -34,9 +32,10 @@ class Interest:
     listed = [symbol for rule in known.values() for symbol in rule.symbols]
     listed += [symbol for check in checks for symbol in check.symbols]
     self.lexicon = Lexicon(listed)
-    self.words = Words(word for check in checks for word in check.words)
-    self.declared = rules.words()
-    self._stems = tuple(s.encode() for s in (*self.lexicon.stems, *self.declared))
+    self._words = Words(word for check in checks for word in check.words)
+    self._declared = rules.words()
+    self._checks = registry.checks(self._declared)
+    self._stems = tuple(s.encode() for s in (*self.lexicon.stems, *self._declared))
     self._basis = (known, len(checks))
 
   def is_of(self, known: Mapping[str, Any]) -> bool:
@@ -46,6 +45,26 @@ class Interest:
   def mentions(self, raw: bytes) -> bool:
     """Whether bytes can hold anything of interest. Cheap."""
     return any(stem in raw for stem in self._stems)
+
+  def checks(self, text: str, *, names_any: bool = True) -> tuple[tuple[registry.Check, ...], bool]:
+    """The checks that are to run on a text, and whether one of them needs all of it.
+
+    Args:
+      text: the source.
+      names_any: whether it has a name of the lexicon.
+    """
+    found = self._words.in_text(text) if names_any else frozenset()
+    running = []
+    whole = False
+    for check in self._checks:
+      if check.declared:
+        wanted = any(word in text for word in check.words)
+      else:
+        wanted = names_any and (not check.words or not found.isdisjoint(check.words))
+      if wanted and (not check.also or any(word in text for word in check.also)):
+        running.append(check)
+        whole = whole or bool(check.words)
+    return tuple(running), whole
 
 
 _current: list[Interest] = []
@@ -59,16 +78,24 @@ def interest() -> Interest:
   return _current[0]
 
 
-def whole(source: Document) -> Module:
+class Reading(NamedTuple):
+  """What is analysed of a text, and the checks that are to run on it."""
+
+  module: Module
+  checks: tuple[registry.Check, ...]
+
+
+def whole(source: Document) -> Reading:
   """A document, all of it.
 
   Raises:
     SyntaxError, ValueError, RecursionError, MemoryError: it cannot be parsed.
   """
-  return Module(source.text, source.path)
+  module = Module(source.text, source.path)
+  return Reading(module, interest().checks(source.text)[0])
 
 
-def parts(source: Document) -> Optional[Module]:
+def parts(source: Document) -> Optional[Reading]:
   """What can hold a finding in a document; None when nothing can.
 
   A part that holds none is not parsed, so that a syntax error in it stays unseen.
@@ -78,26 +105,29 @@ def parts(source: Document) -> Optional[Module]:
   """
   text = source.text
   about = interest()
-  if any(word in text for word in about.declared):
-    return whole(source)
   skimmed = Skim(text, about.lexicon)
-  if not skimmed.names_any:
-    return None
-  if skimmed.odd or about.words.any_in(text):
-    return whole(source)
+  checks, needs_all = about.checks(text, names_any=skimmed.names_any)
+  if needs_all or skimmed.odd:
+    return Reading(Module(text, source.path), checks)
   if not skimmed.positions:
     return None
+  return Reading(_shortened(source, skimmed), checks)
+
+
+def _shortened(source: Document, skimmed: Skim) -> Module:
+  """The module of those parts of a document in which something of interest stands."""
+  text, names = source.text, skimmed.names
   lines = _lines(text, skimmed.positions)
   short = shorten(text, skimmed.positions)
   if short is not None:
     try:
-      module = Module(text, source.path, shortened=short.text, lines=lines)
+      module = Module(text, source.path, shortened=short.text, lines=lines, names=names)
     except SyntaxError:
-      pass  # of the parts or of the whole: the whole will tell
+      pass  # in the parts or elsewhere: the whole will tell
     else:
       if short.is_faithful(module.tree):
         return module
-  return Module(text, source.path, lines=lines)
+  return Module(text, source.path, lines=lines, names=names)
 
 
 def _lines(text: str, positions: list[int]) -> list[int]:

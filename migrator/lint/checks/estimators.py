@@ -15,6 +15,7 @@ from migrator.lint.checks.registry import Context
 
 # Every training of an Estimator has an input_fn; hardly anything else has.
 TRAIN_WORDS = ("input_fn", "max_steps=", "TrainSpec")
+TRAINERS = (".train(", ".fit(", "TrainSpec")
 TRAIN_SPEC_PARAMETERS = ("input_fn", "max_steps", "hooks", "saving_listeners")
 EVAL_SPEC_PARAMETERS = tuple(
   "input_fn steps name hooks exporters start_delay_secs throttle_secs".split()

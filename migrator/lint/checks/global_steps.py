@@ -50,7 +50,7 @@ class _Counting:
   optimizer: Optional[ast.expr]
 
 
-@check("EM412", "EM416", words=_STEP_WORDS)
+@check("EM412", "EM416", words=_STEP_WORDS, also=(*_APPLY, "optimize_loss", "create_train_op"))
 def counted_steps(context: Context) -> Iterator[Report]:
   """The global step incremented by hand where an optimizer gets it as well."""
   module = context.module

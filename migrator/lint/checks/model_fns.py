@@ -15,7 +15,7 @@ _KERAS = "tf.keras.optimizers."
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@check("EM413", words=("EstimatorSpec", "create_estimator_spec"))
+@check("EM413", words=("EstimatorSpec", "create_estimator_spec"), also=("keras",))
 def keras_optimizers(context: Context) -> Iterator[Report]:
   """Keras optimizers in a model_fn, which count steps of their own."""
   module = context.module

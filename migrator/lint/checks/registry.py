@@ -88,8 +88,9 @@ class Check:
   Attributes:
     function: yields the reports of a module.
     codes: codes, or beginnings of them, that it reports.
-    words: it runs only on a text that contains one of these; () for every text. A text that
-      contains one is analysed whole.
+    words: it runs only on a text that contains one of these; () for every text. A text on which
+      it runs for its words is analysed whole, which takes time: the rarer the words the better.
+    also: the text must contain one of these as well; () asks for none.
     symbols: canonical names that it looks for besides those that rules list. A check without
       words sees the uses of such symbols only, and only parts of a file: the statements at the
       left edge, the functions and methods in which such a use stands, and what they need.
@@ -101,18 +102,23 @@ class Check:
   words: tuple[str, ...] = ()
   declared: bool = False
   symbols: tuple[str, ...] = ()
+  also: tuple[str, ...] = ()
 
 
 CHECKS: dict[Function, Check] = {}
 
 
 def check(
-  *codes: str, words: Sequence[str] = (), declared: bool = False, symbols: Sequence[str] = ()
+  *codes: str,
+  words: Sequence[str] = (),
+  also: Sequence[str] = (),
+  symbols: Sequence[str] = (),
+  declared: bool = False,
 ) -> Callable[[Function], Function]:
   """Registers a function as the logic of some rules; see `Check`."""
 
   def register(function: Function) -> Function:
-    CHECKS[function] = Check(function, codes, tuple(words), declared, tuple(symbols))
+    CHECKS[function] = Check(function, codes, tuple(words), declared, tuple(symbols), tuple(also))
     return function
 
   return register

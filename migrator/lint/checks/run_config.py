@@ -122,7 +122,7 @@ def keywords(context: Context) -> Iterator[Report]:
         yield context.report("EM106", node, keyword=name)
 
 
-@check("EM107", words=("TF_CONFIG",))
+@check("EM107", words=("TF_CONFIG",), also=("estimator",))
 def cluster(context: Context) -> Iterator[Report]:
   """TF_CONFIG in a program that uses Estimators (Keras and loops have their own use for it)."""
   if not any(use.symbol.path.startswith("tf.estimator") for use in context.uses):

@@ -228,7 +228,7 @@ def _instead_of_estimators(
   return f"{what}, so that the cadence of RunConfig is not looked at"
 
 
-@check("EM411", words=("Scaffold", "GraphKeys.SAVERS"))
+@check("EM411", words=("Scaffold", "GraphKeys.SAVERS"), also=("Saver(",))
 def keeping_savers(context: Context) -> Iterator[Report]:
   """A Saver of a model_fn, whose `max_to_keep` decides instead of RunConfig's."""
   module = context.module
@@ -287,7 +287,7 @@ def _evaluates(test: ast.expr) -> bool:
   return False
 
 
-@check("EM414", words=("max_to_keep",))
+@check("EM414")
 def keep_all(context: Context) -> Iterator[Report]:
   """A Saver that deletes nothing."""
   module = context.module
