@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Callable, NamedTuple, Optional
 
 import click
 
@@ -14,18 +13,17 @@ from migrator.cli import config, files
 from migrator.cli.progress import progress
 from migrator.lint import cache as caches
 from migrator.lint import run
-from migrator.lint.examined import Examined
-from migrator.lint.finding import Finding
 from migrator.source import walk
 
 if TYPE_CHECKING:
   from migrator.lint.changed import ChangedLines
+  from migrator.lint.examined import Examined
+  from migrator.lint.finding import Finding
 
 STDIN = "-"
 
 
-@dataclasses.dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
   """What the command line asks for.
 
   Attributes:
@@ -63,7 +61,6 @@ class Request:
     return found if self.paths else ["."]
 
 
-@dataclasses.dataclass
 class Report:
   """What a run found.
 
@@ -76,12 +73,13 @@ class Report:
     stale: by baseline, how many of its entries no longer occur.
   """
 
-  settings: config.Settings
-  findings: list[Finding] = dataclasses.field(default_factory=list)
-  examined: list[str] = dataclasses.field(default_factory=list)
-  problems: list[str] = dataclasses.field(default_factory=list)
-  known: int = 0
-  stale: dict[str, int] = dataclasses.field(default_factory=dict)
+  def __init__(self, settings: config.Settings):
+    self.settings = settings
+    self.findings: list[Finding] = []
+    self.examined: list[str] = []
+    self.problems: list[str] = []
+    self.known = 0
+    self.stale: dict[str, int] = {}
 
   @property
   def exit_code(self) -> int:
@@ -104,7 +102,7 @@ class Report:
         found[baseline].append(finding)
     return found
 
-  def selected(self, baseline: Optional[str]):
+  def selected(self, baseline: Optional[str]) -> Callable[[str], bool]:
     """A function that says whether codes are selected in all files of a baseline."""
     from migrator.lint.selection import Selection
 
@@ -186,6 +184,8 @@ def _selected(examined: Examined, request: Request, settings: config.Settings) -
 
   chosen = settings.of(examined.path)
   if chosen.foreign:
+    import dataclasses
+
     findings = tuple(f for f in examined.findings if f.code not in chosen.foreign)
     examined = dataclasses.replace(examined, findings=findings)
   return selection.apply(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
-from click import shell_completion
+
+if TYPE_CHECKING:
+  from click.shell_completion import CompletionItem
 
 SHELLS = ("bash", "zsh", "fish")
 _PROGRAM = "migrator"
@@ -21,6 +25,8 @@ def completion(context: click.Context, shell: str) -> None:
     zsh    eval "$(migrator completion zsh)"           in ~/.zshrc
     fish   migrator completion fish | source           in ~/.config/fish/config.fish
   """
+  from click import shell_completion
+
   kind = shell_completion.get_completion_class(shell)
   assert kind is not None
   completer = kind(context.find_root().command, {}, _PROGRAM, _VARIABLE)
@@ -28,15 +34,22 @@ def completion(context: click.Context, shell: str) -> None:
   click.echo(completer.source_template % completer.source_vars())
 
 
-def codes(
-  context: click.Context, param: click.Parameter, incomplete: str
-) -> list[shell_completion.CompletionItem]:
+def codes(context: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
   """The codes that go on with the last one of a list with commas."""
+  from click.shell_completion import CompletionItem
+
+  from migrator.cli import config
   from migrator.lint import rules
 
+  try:
+    rules.use(config.load().rules)
+    known = rules.load()
+  except (click.ClickException, OSError, ValueError):
+    rules.use(())  # this is not the moment to speak of faulty files
+    known = rules.load()
   before, comma, part = incomplete.rpartition(",")
   return [
-    shell_completion.CompletionItem(before + comma + code, help=rule.name)
-    for code, rule in rules.load().items()
+    CompletionItem(before + comma + code, help=rule.name)
+    for code, rule in known.items()
     if code.startswith(part.upper())
   ]

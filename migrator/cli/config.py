@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Callable, Optional
+from typing import TYPE_CHECKING, Callable, NamedTuple, Optional
 
 from migrator.cli import config_file
 from migrator.cli.config_file import TARGETS, Config, InputError
@@ -34,8 +33,7 @@ def load(start: str = ".") -> Config:
     folder = parent
 
 
-@dataclasses.dataclass(frozen=True)
-class Overrides:
+class Overrides(NamedTuple):
   """What the command line says, as it was given; patterns are relative to this folder."""
 
   select: Sequence[str] = ()
@@ -46,8 +44,7 @@ class Overrides:
   extend_exclude: Sequence[str] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class Chosen:
+class Chosen(NamedTuple):
   """What holds for some files: their configuration, and the command line above it.
 
   Attributes:

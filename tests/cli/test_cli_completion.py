@@ -79,6 +79,18 @@ def test_the_last_code_of_a_list_is_completed(repository, tmp_path):
   assert found == [("plain", "EM1,EM401")]
 
 
+def test_codes_of_own_rules_are_offered_and_faulty_ones_do_not_disturb(repository, tmp_path):
+  (tmp_path / "pyproject.toml").write_text('[tool.migrator]\nrules = ["own.toml"]\n')
+  words = ["migrator", "lint", "--select", ""]
+  (tmp_path / "own.toml").write_text(
+    'code = "ACME001"\nname = "x"\nmessage = "x"\nwhy = "x"\n[[match]]\nsymbols = ["a.b"]\n'
+    '[[examples]]\nbad = "import a; a.b"\n'
+  )
+  assert ("plain", "ACME001") in _complete(words, repository, tmp_path)
+  (tmp_path / "own.toml").write_text("code = 3\n")
+  assert ("plain", "EM101") in _complete(words, repository, tmp_path)
+
+
 def test_formats_and_files_are_offered(repository, tmp_path):
   found = _complete(["migrator", "lint", "--output-format", "s"], repository, tmp_path)
   assert found == [("plain", "sarif")]

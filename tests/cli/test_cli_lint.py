@@ -164,7 +164,7 @@ def test_a_folder_without_python():
 
 def test_python_2_is_left_alone_and_the_others_are_done():
   _write("a.py", BAD)
-  _write("old.py", "import tensorflow as tf\nprint 'a'\n")
+  _write("old.py", "import tensorflow as tf\nprint 'a'\ntf.train.Saver()\n")
   _write("z.py", BAD)
   before = _hashes()
   code, output = _lint(".", "--output-format=concise")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 from collections.abc import Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from migrator.lint.finding import Finding
 
@@ -13,8 +12,7 @@ NAMES = ("text", "concise", "json", "github", "gitlab", "sarif", "junit")
 WIDTH = 120
 
 
-@dataclasses.dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
   """What a format may want to know besides the findings.
 
   Attributes:
