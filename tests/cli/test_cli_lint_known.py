@@ -112,7 +112,7 @@ def test_a_faulty_baseline_is_named_with_its_line(content, message):
 
 
 def test_what_cannot_be_parsed_is_never_known():
-  write("a.py", "tf.estimator\nx = (\n")
+  write("a.py", BAD + "x = (\n")
   code, output = lint("--baseline=known.jsonl", "--write-baseline")
   assert code == 2
   assert "EM001" in output
@@ -190,14 +190,14 @@ def test_only_selected_and_new_findings_get_comments():
 
 
 def test_a_file_that_cannot_be_parsed_gets_no_comment():
-  write("a.py", "tf.estimator\nx = (\n")
+  write("a.py", BAD + "x = (\n")
   write("b.py", BAD)
   code, output = lint("--add-noqa")
   assert code == 2
   assert "EM001" in output
   assert "Silenced 1 finding in 1 file.\n" in output
   with open("a.py") as file:
-    assert file.read() == "tf.estimator\nx = (\n"
+    assert file.read() == BAD + "x = (\n"
 
 
 def test_a_file_that_cannot_be_written_is_named():
