@@ -47,11 +47,19 @@ def _find(code: str, known: Mapping[str, rules.Rule]) -> rules.Rule:
     found = next((r for r in known.values() if r.name == code.lower()), None)
   if found is not None:
     return found
-  near = difflib.get_close_matches(code.upper(), known, n=2)
+  near = _near_codes(code.upper(), known)
   names = {r.name: r.code for r in known.values()}
   near += [f"{n} ({names[n]})" for n in difflib.get_close_matches(code.lower(), names, n=2)]
   hint = f"; do you mean {' or '.join(near[:3])}?" if near else "; `migrator rules` lists all."
   raise config.InputError(f"there is no rule {code!r}{hint}")
+
+
+def _near_codes(code: str, known: Mapping[str, rules.Rule]) -> list[str]:
+  letters = code.rstrip("0123456789OIL")
+  digits = code[len(letters) :].translate(str.maketrans("OIL", "011"))
+  near = [letters + digits] if letters + digits in known else []
+  near += [n for n in difflib.get_close_matches(code, known, n=2) if n not in near]
+  return near[:2]
 
 
 def _render(page: str, width: int) -> str:

@@ -119,14 +119,17 @@ def test_json_and_sarif(project):
 
 
 def test_another_rule_is_not_answered_from_the_cache(project):
+  (project / "src" / "job.py").write_text("import acme\nacme.make(1)\n")
+  rule = project / "ci" / "acme.toml"
   assert _concise("src") == FOUND
   assert _concise("src") == FOUND
-  (project / "ci" / "acme.toml").write_text(RULE.replace("makes a RunConfig", "is ours"))
+  rule.write_text(RULE.replace("makes a RunConfig", "is ours"))
   assert _concise("src")[1] == FOUND[1].replace("makes a RunConfig", "is ours")
-  (project / "ci" / "acme.toml").write_text(RULE.replace("acme.make", "acme.take"))
+  rule.write_text(RULE.replace("acme.make", "acme.take"))
   assert _concise("src") == (0, "")
+  rule.write_text(RULE)
+  assert _concise("src") == FOUND
   (project / "pyproject.toml").write_text("[tool.migrator]\n")
-  (project / "ci" / "acme.toml").write_text(RULE)
   assert _concise("src") == (0, "")
 
 
