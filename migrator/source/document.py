@@ -7,9 +7,12 @@ import dataclasses
 import io
 import re
 import tokenize
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-from migrator.source import errors, newlines, notebook, parse
+from migrator.source import errors, newlines, parse
+
+if TYPE_CHECKING:
+  from migrator.source.notebook import Notebook
 
 _GATE = (b"tensorflow", b"keras", b"estimator")
 
@@ -40,7 +43,7 @@ class Document:
   bom: bool
   newline: str
   text: str
-  notebook: Optional[notebook.Notebook] = None
+  notebook: Optional[Notebook] = None
 
   @classmethod
   def read(cls, path: str) -> Document:
@@ -59,6 +62,8 @@ class Document:
     bom = raw.startswith(codecs.BOM_UTF8)
     body = raw[len(codecs.BOM_UTF8) :] if bom else raw
     if path.endswith(".ipynb"):
+      from migrator.source import notebook  # only here: most files are none
+
       text = _decode(body, "utf-8", path)
       book = notebook.read(text, path)
       return cls(path, raw, "utf-8", bom, _dominant_newline(text), book.text, book)

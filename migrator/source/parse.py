@@ -13,16 +13,16 @@ from migrator.source import errors
 FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError)
 # Constructs of Python 2, looked for only in a line that the parser has rejected.
 _PYTHON_2 = (
-  (re.compile(r"\bprint\s*>>|\bprint\s+[^\s=(.,)\]]|\bprint\s+\("), "print statement"),
-  (re.compile(r"\bexcept\s+(\([^()]*\)|[\w.]+)\s*,\s*\w+\s*:"), "except X, e"),
-  (re.compile(r"\bdef\s+\w+\s*\((.*,)?\s*\("), "tuple parameter"),
-  (re.compile(r"\blambda\s*\("), "tuple parameter"),
-  (re.compile(r"\braise\s+[\w.]+\s*,"), "raise X, value"),
-  (re.compile(r"\bexec\s+[\w\"'(]"), "exec statement"),
-  (re.compile(r"<>"), "<> operator"),
-  (re.compile(r"`[^`]+`"), "backticks"),
-  (re.compile(r"\b0\d+\b|\b\d+[lL]\b"), "number"),
-  (re.compile(r"\b[uU][rR][\"']"), "ur string"),
+  (r"\bprint\s*>>|\bprint\s+[^\s=(.,)\]]|\bprint\s+\(", "print statement"),
+  (r"\bexcept\s+(\([^()]*\)|[\w.]+)\s*,\s*\w+\s*:", "except X, e"),
+  (r"\bdef\s+\w+\s*\((.*,)?\s*\(", "tuple parameter"),
+  (r"\blambda\s*\(", "tuple parameter"),
+  (r"\braise\s+[\w.]+\s*,", "raise X, value"),
+  (r"\bexec\s+[\w\"'(]", "exec statement"),
+  (r"<>", "<> operator"),
+  (r"`[^`]+`", "backticks"),
+  (r"\b0\d+\b|\b\d+[lL]\b", "number"),
+  (r"\b[uU][rR][\"']", "ur string"),
 )
 
 
@@ -60,7 +60,7 @@ def explain(error: Exception, text: str, path: str) -> errors.SourceError:
 def _python_2(line: str) -> Optional[str]:
   code = line.split("#")[0]
   for pattern, name in _PYTHON_2:
-    if pattern.search(code):
+    if re.search(pattern, code):
       return name
   return None
 
