@@ -55,8 +55,20 @@ class Guards:
     if all(any(k.never for k in self._around(b.node)) for b in bindings):
       return True
     fallback = self._fallback(bindings)
-    # `if estimator:` and `estimator is not None` look whether it is there.
-    return fallback == "other" or (fallback == "none" and isinstance(use.node, ast.Name))
+    return fallback == "other" or (fallback == "none" and self._is_asked(use.node))
+
+  def _is_asked(self, node: ast.AST) -> bool:
+    """Whether a name stands in a condition: `if estimator:`, `estimator is not None`."""
+    if not isinstance(node, ast.Name):
+      return False
+    child: ast.AST = node
+    for parent in self._module.ancestors(node):
+      if isinstance(parent, (ast.If, ast.IfExp, ast.While, ast.Assert)):
+        return child is parent.test
+      if not isinstance(parent, (ast.BoolOp, ast.UnaryOp, ast.Compare)):
+        return False
+      child = parent
+    return False
 
   def words(self, use: Use, removed: Version) -> Optional[str]:
     """What guards a use against a version that lacks it, for a message; None: nothing does.
@@ -77,12 +89,19 @@ class Guards:
     if isinstance(node, ast.Call) and len(node.args) == 3:
       return "`getattr` with a default"
     for known in self._around(node):
-      if known.exists and any(p == known.exists or p.startswith(known.exists + ".") for p in paths):
-        return f"`{known.words}`" if known.words else "`except` beside it"
+      if any(self._tells(known, path) for path in paths):
+        return f"`{known.words}`"
       if known.below and removed and known.below <= removed:
         return f"`{known.words}`"
     errors = self._caught(node)
     return f"`except {errors}`" if errors else None
+
+  def _tells(self, known: Known, path: str) -> bool:
+    """Whether it says that a name is there; `hasattr(tf.compat, "v1")` says so of none."""
+    above = known.exists
+    if not above or not self._is_removed(above):
+      return False
+    return path == above or path.startswith(above + ".")
 
   def _paths(self, use: Use) -> list[str]:
     """The canonical names whose existence means that the use is there."""
@@ -146,8 +165,7 @@ class Guards:
     if isinstance(node, ast.IfExp) or (isinstance(node, ast.Call) and len(node.args) == 3):
       return True
     return bool(self._caught(node)) or any(
-      known.below or (known.exists and symbol.path.startswith(known.exists))
-      for known in self._around(node)
+      known.below or self._tells(known, symbol.path) for known in self._around(node)
     )
 
   def _is_constant(self, choice: ast.IfExp) -> bool:
