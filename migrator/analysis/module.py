@@ -253,7 +253,8 @@ class Module:
       node, parent = parent, self.parents[parent]
     if symbol is None:
       return
-    while isinstance(parent, ast.Attribute):
+    # tf.train.Saver.save = patched: what is loaded is tf.train.Saver.
+    while isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Load):
       symbol = symbol.attribute(parent.attr)
       node, parent = parent, self.parents[parent]
     if not symbols.is_tensorflow(symbol):
