@@ -10,8 +10,11 @@ from typing import Optional
 from migrator.analysis.module import Module
 from migrator.lint import values
 from migrator.lint.checks import directories, fits, paths, writers
+from migrator.lint.checks.directories import Directories
 from migrator.lint.checks.registry import Context, Report, check
 
+_VARIABLES = ("tf.Variable", "tf.get_variable")
+_SCAFFOLD = "tf.train.Scaffold"
 _TF1_NAME = re.compile(r"model\.ckpt-\d+")
 _RESTORE = (
   "in Keras 3 nothing of it reaches a model, without an error, and in Keras 2 only what has the "
@@ -36,7 +39,8 @@ def tf1_checkpoints(context: Context) -> Iterator[Report]:
     reason = tf1_reason(context, node) if node is not None else None
     if node is None or reason is None or _is_asserted(module, call):
       continue
-    yield _report(context, call, node, reason, _RESTORE)
+    if not _holds_variables_only(module, owner):  # these are found by their names
+      yield _report(context, call, node, reason, _RESTORE)
   for call in fits.method_calls(module, "load_weights"):
     node = values.arguments(module, call, ("filepath",)).get("filepath")
     reason = tf1_reason(context, node) if node is not None else None
@@ -56,6 +60,23 @@ def _report(
   return context.report(
     "EM518", node, shown=shown, reason=reason, function=function, consequence=consequence
   )
+
+
+def _holds_variables_only(module: Module, node: ast.AST) -> bool:
+  """Whether the Checkpoint of an expression is made of single variables."""
+  last = paths.last_value(module, node) if isinstance(node, ast.Name) else None
+  for made in [last] if isinstance(last, ast.Call) else values.possible(module, node) or ():
+    arguments = [*made.args, *(k.value for k in made.keywords)]  # type: ignore[attr-defined]
+    if not arguments or not all(_is_variable(module, a) for a in arguments):
+      return False
+  return True
+
+
+def _is_variable(module: Module, node: ast.AST) -> bool:
+  if isinstance(node, (ast.List, ast.Tuple)):
+    return all(_is_variable(module, element) for element in node.elts)
+  found = values.possible(module, node) or ()
+  return any(values.is_call_of(module, value, _VARIABLES) for value in found)
 
 
 def _is_asserted(module: Module, call: ast.Call) -> bool:
@@ -85,7 +106,7 @@ def tf1_reason(context: Context, node: ast.AST) -> Optional[str]:
   place = paths.parts(module, node)
   if not place or len(place) < 2:
     return None
-  owner = _directories(context).at(place[:-1])
+  owner = Directories(context).at(place[:-1])
   if owner is not None:
     return _unless_tf2(context, place[:-1], owner)
   named = _TF1_NAME.fullmatch(place[-1]) is not None
@@ -95,14 +116,14 @@ def tf1_reason(context: Context, node: ast.AST) -> Optional[str]:
 
 
 def _of_call(context: Context, call: ast.Call) -> Optional[str]:
-  module, known = context.module, _directories(context)
+  module, known = context.module, Directories(context)
   if call in list(directories.saves_of_savers(context)):
     return f"the Saver of line {module.span(call).line} writes it"
   function = call.func
   if isinstance(function, ast.Attribute) and function.attr == "latest_checkpoint":
     line = known.line_of_estimator(function.value)
     if line is not None:
-      return f"the Estimator of line {line} writes it"
+      return _unless_tf2(context, None, ("the Estimator", line))
   if values.is_call_of(module, call, ("tf.train.latest_checkpoint",)):
     node = values.arguments(module, call, ("checkpoint_dir",)).get("checkpoint_dir")
     owner = known.owner_of(node)
@@ -111,14 +132,15 @@ def _of_call(context: Context, call: ast.Call) -> Optional[str]:
   return None
 
 
-def _directories(context: Context) -> directories.Directories:
-  return directories.Directories(context)
-
-
 def _unless_tf2(
   context: Context, place: Optional[paths.Parts], owner: directories.Owner
 ) -> Optional[str]:
-  """The reason, unless TF2 code of the same file writes to the directory as well."""
+  """The reason, unless the same file writes object-based checkpoints to the directory."""
+  module = context.module
+  for call, _ in context.calls_of(_SCAFFOLD):
+    saver = values.arguments(module, call).get("saver")
+    if saver is not None and not values.always_call_of(module, saver, ("tf.train.Saver",)):
+      return None  # an Estimator saves what its Scaffold tells it to
   if any(w.directory == place and w.is_checkpoint for w in writers.writers(context)):
     return None
   return f"{owner[0]} of line {owner[1]} writes it"

@@ -26,7 +26,7 @@ _SAME = frozenset(
 )
 _NUMERIC = re.compile(r"[^a-zA-Z]*[bcdeEfFgGnoxX%]")
 _FIELD = re.compile(r"\{[^{}]*\}")
-_PERCENT = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[diouxXeEfFgG]")
+_WORDS = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[srac]|%\(|%$")
 _MAX_DEPTH = 20
 
 Parts = tuple[str, ...]
@@ -82,7 +82,7 @@ def last_value(module: Module, name: ast.Name) -> Optional[ast.AST]:
   scope = module.scope_of.get(name, module.root)
   owner, bindings = scope.lookup(name.id)
   if len(bindings) > 1 and owner is scope:
-    bindings = [b for b in bindings if b.node.lineno < name.lineno][-1:]  # type: ignore[attr-defined]
+    bindings = [b for b in bindings if b.node.lineno < name.lineno][-1:]
     if bindings and bindings[0].guarded:
       return None
   if len(bindings) != 1 or bindings[0].kind != "assign":
@@ -100,7 +100,7 @@ def _variable(module: Module, node: ast.AST) -> str:
   if root.id in ("self", "cls"):
     key = next((a for a in module.ancestors(root) if isinstance(a, ast.ClassDef)), key)
   elif owner is scope and len(bindings) > 1:
-    before = [b for b in bindings if b.node.lineno < root.lineno]  # type: ignore[attr-defined]
+    before = [b for b in bindings if b.node.lineno < root.lineno]
     key = before[-1] if before else key
   return f"<{ast.unparse(node)} {id(key)}>"
 
@@ -213,33 +213,25 @@ class Ending:
 _NOTHING = Ending("", False)
 
 
-def ending(
-  module: Module, node: Optional[ast.AST], *, template: bool = False, depth: int = 0
-) -> Ending:
-  """How a path ends.
-
-  Args:
-    module: the module of the expression.
-    node: the path.
-    template: whether Keras puts numbers into its `{epoch}`.
-  """
+def ending(module: Module, node: Optional[ast.AST], depth: int = 0) -> Ending:
+  """How a path ends; a place for a number stays in it as it is written, `{epoch:02d}` or `%d`."""
   if node is None or depth > _MAX_DEPTH:
     return _NOTHING
   if isinstance(node, ast.Constant):
-    return _of_text(node.value, fields=template) if isinstance(node.value, str) else _NOTHING
+    return Ending(node.value, True) if isinstance(node.value, str) else _NOTHING
   if isinstance(node, ast.Name):
-    return ending(module, last_value(module, node), template=template, depth=depth + 1)
+    return ending(module, last_value(module, node), depth + 1)
   if isinstance(node, ast.JoinedStr):
     result = Ending("", True)
     for value in reversed(node.values):
-      result = _before(_of_piece(module, value, template, depth), result)
+      result = _before(_of_piece(module, value, depth), result)
     return result
   if isinstance(node, ast.BinOp):
     if isinstance(node.op, ast.Mod):
       return _of_percent(module.constant(node.left))
-    right = ending(module, node.right, template=template, depth=depth + 1)
+    right = ending(module, node.right, depth + 1)
     if isinstance(node.op, ast.Add):
-      return _before(ending(module, node.left, template=template, depth=depth + 1), right)
+      return _before(ending(module, node.left, depth + 1), right)
     return Ending("/" + right.text, False) if right.whole else right
   if isinstance(node, ast.Call):
     what = _function(module, node)
@@ -247,7 +239,7 @@ def ending(
       text = module.constant(node.func.value)  # type: ignore[attr-defined]
       return _of_format(text)
     if what == "join" and node.args and not isinstance(node.args[-1], ast.Starred):
-      last = ending(module, node.args[-1], template=template, depth=depth + 1)
+      last = ending(module, node.args[-1], depth + 1)
       return Ending("/" + last.text, False) if last.whole and len(node.args) > 1 else last
   return _NOTHING
 
@@ -256,35 +248,29 @@ def _before(first: Ending, last: Ending) -> Ending:
   return Ending(first.text + last.text, first.whole) if last.whole else last
 
 
-def _of_text(text: str, *, fields: bool) -> Ending:
-  return Ending(_FIELD.sub("0", text) if fields else text, True)
-
-
-def _of_piece(module: Module, value: ast.expr, template: bool, depth: int) -> Ending:
-  """A piece of an f-string; a number in it is written as 0."""
+def _of_piece(module: Module, value: ast.expr, depth: int) -> Ending:
+  """A piece of an f-string."""
   if not isinstance(value, ast.FormattedValue):
-    return ending(module, value, template=template, depth=depth + 1)
+    return ending(module, value, depth + 1)
   if isinstance(value.format_spec, ast.JoinedStr):
     texts = [str(v.value) for v in value.format_spec.values if isinstance(v, ast.Constant)]
-    return Ending("0", True) if _NUMERIC.fullmatch("".join(texts)) else _NOTHING
+    written = f"{{{ast.unparse(value.value)}:{''.join(texts)}}}"
+    return Ending(written, True) if _NUMERIC.fullmatch("".join(texts)) else _NOTHING
   constant = module.constant(value.value)
   return _NOTHING if constant is UNKNOWN else Ending(str(constant), True)
 
 
 def _of_format(text: str) -> Ending:
-  """A text on which `.format` is called."""
-
-  def number(field: re.Match) -> str:
-    return "0" if _NUMERIC.fullmatch(field[0][1:-1].partition(":")[2]) else field[0]
-
-  text = _FIELD.sub(number, text)
-  return Ending(text.rpartition("}")[2], "}" not in text)
+  """A text on which `.format` is called: what follows the last place for a word."""
+  for field in reversed(list(_FIELD.finditer(text))):
+    if not _NUMERIC.fullmatch(field[0][1:-1].partition(":")[2]):
+      return Ending(text[field.end() :], False)
+  return Ending(text, True)
 
 
 def _of_percent(text: object) -> Ending:
-  """A text with `%d` and the like."""
+  """A text that `%` fills: what follows the last `%s`."""
   if not isinstance(text, str):
     return _NOTHING
-  text = _PERCENT.sub("0", text)
-  _, found, tail = text.rpartition("%s")
-  return Ending(tail, not found)
+  words = list(_WORDS.finditer(text))
+  return Ending(text[words[-1].end() :], False) if words else Ending(text, True)

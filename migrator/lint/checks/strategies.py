@@ -9,7 +9,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import backup, fits
+from migrator.lint.checks import backup, fits, paths
 from migrator.lint.checks.registry import Context, Report, check
 
 _UNSUPPORTED = (
@@ -41,35 +41,60 @@ _WORKER_WORDS = re.compile(
 def unsupported(context: Context) -> Iterator[Report]:
   """BackupAndRestore under a strategy that it does not support."""
   module = context.module
-  strategies = list(_scoped(module))
-  for call, _ in context.calls_of(*fits.BACKUPS):
-    frequency = backup.batches(module, values.arguments(module, call, backup.PARAMETERS))
-    for strategy in strategies:
-      path = module.resolve(strategy.func).path  # type: ignore[union-attr]
-      if path in _UNSUPPORTED:
-        consequence = "`fit` raises NotImplementedError in Keras 2"
-      elif path in _PARAMETER_SERVER and frequency is not None:
-        consequence = f"`save_freq={frequency}` saves nothing in Keras 2"
-      else:
+  reported: set[tuple[ast.AST, ast.AST]] = set()
+  for fit in fits.fit_calls(module):
+    call = fits.callback_of(module, fit, *fits.BACKUPS)
+    for strategy in _strategies(module, fit) if call is not None else ():
+      if call is None or (call, strategy) in reported:
         continue
-      yield context.report(
-        "EM512",
-        call,
-        strategy=path.rpartition(".")[2],
-        consequence=consequence,
-        line=module.span(strategy).line,
-      )
+      reported.add((call, strategy))
+      consequence = _consequence(module, call, strategy)
+      if consequence is not None:
+        name = values.text(module, strategy.func).rpartition(".")[2]
+        line = module.span(strategy).line
+        yield context.report("EM512", call, strategy=name, consequence=consequence, line=line)
 
 
-def _scoped(module: Module) -> Iterator[ast.Call]:
-  """The calls that make the strategies whose `scope()` is entered."""
+def _consequence(module: Module, call: ast.Call, strategy: ast.Call) -> Optional[str]:
+  """What a BackupAndRestore does under a strategy, where that is no backup."""
+  if values.is_call_of(module, strategy, _UNSUPPORTED):
+    return "`fit` raises NotImplementedError in Keras 2"
+  if values.is_call_of(module, strategy, _PARAMETER_SERVER):
+    frequency = backup.batches(module, values.arguments(module, call, backup.PARAMETERS))
+    if frequency is not None:
+      return f"`save_freq={frequency}` saves nothing in Keras 2"
+  return None
+
+
+def _strategies(module: Module, fit: ast.Call) -> list[ast.Call]:
+  """The calls that make the strategies in whose scope the model of a `fit` call is made."""
+  assert isinstance(fit.func, ast.Attribute)
+  places: list[ast.AST] = [fit]
+  model = fit.func.value
+  if isinstance(model, ast.Name):
+    made = paths.last_value(module, model)
+    places += [made] if made is not None else values.possible(module, model) or ()
+  elif isinstance(model, ast.Attribute):
+    places += values.possible(module, model) or ()
   found: dict[ast.Call, None] = {}
-  for scope in fits.method_calls(module, "scope"):
-    for value in values.possible(module, scope.func.value) or ():  # type: ignore[attr-defined]
-      symbol = module.resolve(value.func) if isinstance(value, ast.Call) else None
-      if isinstance(value, ast.Call) and symbol is not None:
-        found[value] = None
-  return iter(found)
+  for place in places:
+    for ancestor in module.ancestors(place):
+      for item in ancestor.items if isinstance(ancestor, ast.With) else ():
+        for strategy in _of_scope(module, item.context_expr):
+          found[strategy] = None
+  return list(found)
+
+
+def _of_scope(module: Module, entered: ast.expr) -> Iterator[ast.Call]:
+  """The calls behind the `strategy` of `with strategy.scope()`."""
+  function = entered.func if isinstance(entered, ast.Call) else None
+  if not isinstance(function, ast.Attribute) or function.attr != "scope":
+    return
+  strategy = function.value
+  last = paths.last_value(module, strategy) if isinstance(strategy, ast.Name) else None
+  for value in [last] if last is not None else values.possible(module, strategy) or ():
+    if isinstance(value, ast.Call):
+      yield value
 
 
 @check("EM526", words=("MultiWorkerMirroredStrategy", "ParameterServerStrategy"))
@@ -78,19 +103,15 @@ def fit_on_several_workers(context: Context) -> Iterator[Report]:
   module = context.module
   if fits.uses_legacy_keras(module):
     return
-  fitted = [f for f in fits.method_calls(module, "fit") if _is_model(module, f)]
-  if not fitted:
-    return
-  for strategy in _scoped(module):
-    for paths, error in _FIT_ERRORS:
-      if values.is_call_of(module, strategy, paths):
-        name = paths[0].rpartition(".")[2]
-        line = module.span(fitted[0]).line
-        yield context.report("EM526", strategy, strategy=name, error=error, line=line)
-
-
-def _is_model(module: Module, fit: ast.Call) -> bool:
-  return isinstance(fit.func, ast.Attribute) and fits.is_model(module, fit.func.value)
+  reported: set[ast.AST] = set()
+  for fit in fits.method_calls(module, "fit"):
+    for strategy in _strategies(module, fit):
+      for symbols, error in _FIT_ERRORS:
+        if strategy not in reported and values.is_call_of(module, strategy, symbols):
+          reported.add(strategy)
+          name = symbols[0].rpartition(".")[2]
+          line = module.span(fit).line
+          yield context.report("EM526", strategy, strategy=name, error=error, line=line)
 
 
 @check("EM522", words=("MultiWorkerMirroredStrategy",))

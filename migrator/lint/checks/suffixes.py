@@ -52,10 +52,10 @@ def _model_checkpoints(context: Context) -> Iterator[Report]:
     path = found.get("filepath")
     if only:
       name = "ModelCheckpoint(save_weights_only=True)"
-      yield from _refused(context, path, name, (".weights.h5",), ".weights.h5", template=True)
+      yield from _refused(context, path, name, (".weights.h5",), ".weights.h5")
     else:
       wanted = (".keras", ".h5")
-      yield from _refused(context, path, "ModelCheckpoint", wanted, ".keras", template=True)
+      yield from _refused(context, path, "ModelCheckpoint", wanted, ".keras")
 
 
 def _methods(context: Context) -> Iterator[Report]:
@@ -82,11 +82,9 @@ def _refused(
   function: str,
   wanted: tuple[str, ...],
   right: Optional[str],
-  *,
-  template: bool = False,
 ) -> Iterator[Report]:
   """Reports a path that certainly ends with none of the suffixes."""
-  end = paths.ending(context.module, node, template=template)
+  end = paths.ending(context.module, node)
   if node is None or not end.lacks(wanted) or (end.whole and "://" in end.text):
     return
   shown = _shown(context.module, node, end)

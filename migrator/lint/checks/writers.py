@@ -52,9 +52,7 @@ def writers(context: Context) -> Iterator[Writer]:
     if symbol.path == fits.MODEL_CHECKPOINT:
       found = values.arguments(module, call, fits.MODEL_CHECKPOINT_PARAMETERS)
       weights = values.literal(module, found.get("save_weights_only")) is True
-      yield from _file(
-        context, call, found.get("filepath"), "ModelCheckpoint", weights, template=True
-      )
+      yield from _file(context, call, found.get("filepath"), "ModelCheckpoint", weights)
     elif symbol.path == MANAGER:
       found = values.arguments(module, call, ("checkpoint", "directory"))
       yield from _directory(context, call, found.get("directory"), "CheckpointManager", True)
@@ -84,13 +82,11 @@ def _file(
   node: Optional[ast.expr],
   name: str,
   checkpoint: bool,
-  *,
-  template: bool = False,
 ) -> Iterator[Writer]:
   place = paths.parts(context.module, node)
   if node is None or not place:
     return
-  end = paths.ending(context.module, node, template=template)
+  end = paths.ending(context.module, node)
   keras = end.has(_KERAS_FILES)
   directory = place[:-1]
   if not directory and not _is_text(place[0]):
