@@ -32,7 +32,7 @@ from migrator.lint.checks import (
 )
 from migrator.lint.examined import Examined
 from migrator.lint.finding import Finding
-from migrator.source import document, errors, parse
+from migrator.source import document, errors, newlines, parse
 
 # Imported for their registration.
 _TOPICS = (
@@ -86,7 +86,8 @@ def examine(source: document.Document, *, gate: bool = False) -> Examined:
   """Examines a document; see `examine_file`."""
   found = []
   if source.notebook is not None:
-    found = [error_finding(error) for error in source.notebook.errors]
+    texts = {cell.number: cell.text for cell in source.notebook.cells}
+    found = [error_finding(e, texts.get(e.cell or 0, "")) for e in source.notebook.errors]
   collecting = gc.isenabled()
   gc.disable()  # a syntax tree is many objects and no garbage
   try:
@@ -97,7 +98,7 @@ def examine(source: document.Document, *, gate: bool = False) -> Examined:
         read.module.release()
   except parse.FAULTS as error:
     fault = parse.explain(error, source.text, source.path)
-    return Examined(source.path, (error_finding(fault),))
+    return Examined(source.path, (error_finding(fault, source.text),))
   finally:
     if collecting:
       gc.enable()
@@ -136,12 +137,19 @@ def _check(examined: Examined) -> list[Finding]:
   return selection.apply(examined)
 
 
-def error_finding(error: errors.SourceError) -> Finding:
-  """The finding of a file, or a cell, that cannot be read as Python."""
+def error_finding(error: errors.SourceError, text: str = "") -> Finding:
+  """The finding of a file, or a cell, that cannot be read as Python.
+
+  Args:
+    error: what is wrong.
+    text: the text of the file or the cell, to show the line.
+  """
   span = Span(error.line, error.column, error.line, error.column + 1)
-  return rules.finding(
+  found = rules.finding(
     error.code, span, error.path, cell=error.cell, reason=error.reason, what=error.reason
   )
+  lines = newlines.unify(text).split("\n")
+  return dataclasses.replace(found, source=lines[min(error.line, len(lines)) - 1])
 
 
 def is_error(finding: Finding) -> bool:

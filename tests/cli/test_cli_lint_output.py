@@ -219,6 +219,15 @@ def test_a_pipe_gets_colors_only_by_force(repository):
   assert "\033[" not in forced
 
 
+def test_the_line_that_cannot_be_parsed_is_shown():
+  write("a.py", BAD + "x = 1 1\n")
+  cell = {"cell_type": "code", "source": BAD + "y = 2 2\n"}
+  write("n.ipynb", json.dumps({"cells": [cell], "nbformat": 4}))
+  _, output = lint("a.py", "n.ipynb", "-q")
+  assert re.search(r"^3 \| x = 1 1\n  \| {5,7}\^$", output, re.M)  # columns differ by Python
+  assert re.search(r"^3 \| y = 2 2\n  \| {5,7}\^$", output, re.M)
+
+
 def test_every_option_is_one_line_of_the_help():
   _, output = lint("--help")
   options = [line for line in output.splitlines() if re.match(r"  -", line)]
