@@ -143,6 +143,8 @@ def test_case_12_a_listener_that_stops_the_training():
     ("return False", None),
     ("return super().after_save(session, step)", None),
     ("def inner(): return True", None),
+    ("return self.before_save(session, step)", "where that is true"),
+    ("return self.log(step)", None),
   ],
 )
 def test_what_after_save_returns(body, words):
@@ -152,6 +154,8 @@ def test_what_after_save_returns(body, words):
   class Copy(Base):
     def before_save(self, session, step):
       return True
+    def log(self, step):
+      print(step)
     def after_save(self, session, step):
       {body}
   """

@@ -148,6 +148,44 @@ def test_bert_s_optimizer_leaves_the_step_alone_and_others_do_not(optimizer, cod
     assert f"only while `{name}` leaves it alone" in message
 
 
+def test_a_step_for_optimizers_that_need_it_is_no_second_one():
+  text = """
+  def train(name, optimizer):
+    step = tf1.train.get_or_create_global_step()
+    train_op = optimizer.apply_gradients(gradients, global_step=step)
+    if name == "BertAdam" or optimizer_name is None:
+      train_op = tf.group(train_op, step.assign_add(1))
+  """
+  assert not _codes(text)
+
+
+@pytest.mark.parametrize(
+  ("body", "reported"),
+  [
+    ("with tf1.control_dependencies([reg]):\n    op = opt.minimize(loss, global_step=step)", True),
+    ("op = opt.minimize(loss, step)\n  both = tf.group(reg, op)", True),
+    ("op = opt.minimize(loss, step)\n  both = tf.group(*[reg, op])", True),
+    ("op = opt.minimize(loss, step)", False),  # in turn, for all one can see
+    ("op = opt.minimize(loss)\n  both = tf.group(reg, op)", False),
+    ("op = opt.minimize(loss, epoch_step)\n  both = tf.group(reg, op)", False),
+    ("op = own.minimize(loss, step)\n  both = tf.group(reg, op)", False),
+  ],
+)
+def test_two_optimizers_that_run_together_and_count_one_step(body, reported):
+  text = f"""
+import tensorflow as tf
+tf1 = tf.compat.v1
+def train(loss, own, epoch_step):
+  step = tf1.train.get_or_create_global_step()
+  opt = tf1.train.AdamOptimizer(0.1)
+  reg = tf1.train.GradientDescentOptimizer(0.01).minimize(reg_loss, global_step=step)
+  {body}
+  steps = tf.group(a, b)
+"""
+  found = [f.message for f in engine.check_text(text, "a.py") if f.code == "EM412"]
+  assert ["in line 7 as well" in m for m in found] == ([True] if reported else [])
+
+
 def test_case_15_a_keras_optimizer_in_a_model_fn():
   text = """
   def model_fn(features, labels, mode):

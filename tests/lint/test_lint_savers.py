@@ -147,18 +147,44 @@ def test_what_the_saver_keeps(saver, keep):
     "mode == tf.estimator.ModeKeys.EVAL",
     "mode != tf.estimator.ModeKeys.TRAIN",
     "mode == 'infer'",
+    "not is_training",
+    "use_averages and not self.is_training",
   ],
 )
-def test_savers_that_only_restore_are_left_alone(test):
+def test_savers_of_evaluations_are_left_alone(test):
   text = f"""
-  def build(features, mode):
+  def build(features, mode, is_training):
     if {test}:
-      scaffold = tf.train.Scaffold(saver=tf.train.Saver(averages))
+      def scaffold_fn():
+        return tf.train.Scaffold(saver=tf.train.Saver(averages))
     return tf.estimator.EstimatorSpec(mode, loss=l, scaffold=scaffold)
   def restore():
     tf.add_to_collection(tf.GraphKeys.SAVERS, tf.train.Saver())
   """
   assert not _places(text, "EM411")
+
+
+@pytest.mark.parametrize(
+  ("test", "variables", "reported"),
+  [
+    ("is_training", "tf.global_variables()", False),
+    ("mode == tf.estimator.ModeKeys.EVAL", "tf.global_variables()", True),
+    ("use_tpu", "tf.global_variables()", True),
+    ("use_tpu", "averages.variables_to_restore()", False),
+    ("use_tpu", "restored", False),
+  ],
+)
+def test_the_saver_of_an_else_branch(test, variables, reported):
+  text = f"""
+  def build(features, mode, is_training, averages):
+    restored = averages.variables_to_restore()
+    if {test}:
+      scaffold = None
+    else:
+      scaffold = tf.train.Scaffold(saver=tf.train.Saver({variables}))
+    return tf.estimator.EstimatorSpec(mode, loss=l, scaffold=scaffold)
+  """
+  assert _places(text, "EM411") == ([(7, "EM411")] if reported else [])
 
 
 @pytest.mark.parametrize(
@@ -173,6 +199,7 @@ def test_savers_that_only_restore_are_left_alone(test):
     ("save_checkpoint_secs=1", "every second and at the first and last step, the newest 5 kept"),
     ("save_checkpoint_secs=None", "no checkpoint at all"),
     ("save_checkpoint_steps=-1", "no checkpoint at all"),
+    ("save_checkpoint_secs=None, hooks=[saver_hook()]", "no checkpoint of its own"),
     ("save_checkpoint_secs=None, save_checkpoint_steps=4", "every 4 steps and at"),
     ("scaffold=tf.train.Scaffold(saver=tf.train.Saver(max_to_keep=0))", "step, all of them kept"),
     ("scaffold=make()", "kept as the Saver of its Scaffold does"),

@@ -66,10 +66,66 @@ def counted_steps(context: Context) -> Iterator[Report]:
       line = module.span(other.call).line
       if other.optimizer is None or _Optimizers(module).counts(other.optimizer):
         yield context.report("EM412", increment, call=shown, line=line)
-      else:
+      elif not _asks_for_optimizer(module, increment):
         name = _Optimizers(module).name(other.optimizer)
         yield context.report("EM416", increment, call=shown, line=line, optimizer=name)
       break
+
+
+def _asks_for_optimizer(module: Module, increment: ast.AST) -> bool:
+  """Whether the step is only incremented where the optimizer is one that needs it."""
+  tests = (a.test for a in module.ancestors(increment) if isinstance(a, (ast.If, ast.IfExp)))
+  return any("optim" in module.source(test).lower() for test in tests)
+
+
+@check("EM412", words=tuple(f"{name}(" for name in _APPLY), also=("global_step=",))
+def grouped(context: Context) -> Iterator[Report]:
+  """Two train ops that run together and get the same global step."""
+  module = context.module
+  counting = list(_counting_calls(context))
+  for i, second in enumerate(counting):
+    for first in counting[:i]:
+      if not first.steps & second.steps or not _together(module, first.call, second.call):
+        continue
+      if not _run_together(context, first.call, second.call):
+        continue
+      certain = (
+        c.optimizer is None or _Optimizers(module).counts(c.optimizer) for c in (first, second)
+      )
+      if all(certain):
+        shown = values.text(module, first.call.func)
+        yield context.report("EM412", second.call, call=shown, line=module.span(first.call).line)
+
+
+def _run_together(context: Context, first: ast.Call, second: ast.Call) -> bool:
+  """Whether one op waits for the other, or both are in one `tf.group`."""
+  module = context.module
+  names = [_assigned(module, call) for call in (first, second)]
+  if names[0] is None:
+    return False
+  for ancestor in module.ancestors(second):
+    if isinstance(ancestor, ast.With):
+      held = {n.id for item in ancestor.items for n in ast.walk(item) if isinstance(n, ast.Name)}
+      if names[0] in held and "control_dependencies" in module.source(
+        ancestor.items[0].context_expr
+      ):
+        return True
+  for call, _ in context.calls_of("tf.group"):
+    arguments = {n.id for a in call.args for n in ast.walk(a) if isinstance(n, ast.Name)}
+    here = estimators.enclosing_function(module, call) is estimators.enclosing_function(
+      module, first
+    )
+    if here and set(names) <= arguments:
+      return True
+  return False
+
+
+def _assigned(module: Module, call: ast.Call) -> Optional[str]:
+  parent = module.parents.get(call)
+  if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+    target = parent.targets[0]
+    return target.id if isinstance(target, ast.Name) else None
+  return None
 
 
 def _incremented(module: Module, call: ast.Call) -> Optional[ast.expr]:

@@ -198,13 +198,25 @@ def stopping_listeners(context: Context) -> Iterator[Report]:
         value = statement.value
         if isinstance(value, ast.Constant) and not value.value:
           continue
-        if isinstance(value, ast.Call) and ".after_save" in module.source(value.func):
-          continue  # its base returns nothing
+        if isinstance(value, ast.Call) and _returns_nothing(module, value, node):
+          continue
         what = "where that is true, the training ends after this save"
         if statement in method.body and _is_always_true(value):
           what = "that is always true, so that the training ends after the second save"
         shown = values.text(module, value)
         yield context.report("EM309", statement, name=node.name, value=shown, what=what)
+
+
+def _returns_nothing(module: Module, call: ast.Call, owner: ast.ClassDef) -> bool:
+  """Whether a call is one of the base's `after_save`, or of a method that returns nothing."""
+  source = module.source(call.func)
+  if ".after_save" in source:
+    return True
+  for method in owner.body:
+    if isinstance(method, ast.FunctionDef) and source == f"self.{method.name}":
+      returns = [n for n in estimators.own_nodes(method) if isinstance(n, ast.Return)]
+      return all(r.value is None for r in returns)
+  return False
 
 
 def _is_always_true(node: ast.expr) -> bool:

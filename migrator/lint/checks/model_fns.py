@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import global_steps, savers
+from migrator.lint.checks import global_steps, retention
 from migrator.lint.checks.registry import Context, Report, check
 
 _KERAS = "tf.keras.optimizers."
@@ -48,7 +48,7 @@ def _optimizer_of(context: Context, call: ast.Call, function: ast.AST) -> Option
   inside = {n for n in ast.walk(function) if isinstance(n, ast.Call)}
   trained = any(
     made in inside and ("train_op" in {k.arg for k in made.keywords} or len(made.args) > 3)
-    for made, _ in context.calls_of(*savers.SPECS)
+    for made, _ in context.calls_of(*retention.SPECS)
   )
   return call.func.value if trained else None
 

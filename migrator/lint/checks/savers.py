@@ -1,4 +1,4 @@
-"""Savers of TF1: which of two decides, what MonitoredTrainingSession saves, what a Saver keeps."""
+"""Savers of TF1: which of two decides, and what MonitoredTrainingSession saves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
-from migrator.lint.checks import estimators, policy
+from migrator.lint.checks import estimators, policy, retention
 from migrator.lint.checks.registry import Context, Report, check
 
 _SESSION = "tf.train.MonitoredTrainingSession"
@@ -22,18 +22,6 @@ _HOOK = "tf.train.CheckpointSaverHook"
 _HOOK_PARAMETERS = tuple(
   """checkpoint_dir save_secs save_steps saver checkpoint_basename scaffold listeners
   save_graph_def""".split()
-)
-_SAVER = "tf.train.Saver"
-_SAVER_PARAMETERS = ("var_list", "reshape", "sharded", "max_to_keep")
-_SCAFFOLD = "tf.train.Scaffold"
-_SCAFFOLD_PARAMETERS = tuple(
-  """init_op init_feed_dict init_fn ready_op ready_for_local_init_op local_init_op summary_op
-  saver copy_from_scaffold local_init_feed_dict""".split()
-)
-SPECS = (
-  "tf.estimator.EstimatorSpec",
-  "tf.estimator.tpu.TPUEstimatorSpec",
-  "tf.contrib.tpu.TPUEstimatorSpec",
 )
 _WORDS = ("MonitoredTrainingSession", "CheckpointSaverHook")
 _UNSET = object()
@@ -111,7 +99,8 @@ def cadences(context: Context) -> Iterator[Report]:
       yield context.report("EM102", call, who=name, **names)
     elif session and cadence.found.complete and _directory(module, cadence) is not None:
       every = cadence.describe()
-      asked = "no checkpoint at all"
+      given = _hooks_in(module, cadence.found, ("hooks", "chief_only_hooks"))
+      asked = "no checkpoint of its own" if given else "no checkpoint at all"
       if every is not None:
         keep = _keep_of_scaffold(module, cadence.found.get("scaffold"))
         asked = f"a checkpoint {every} and at the first and last step, {keep}"
@@ -122,34 +111,13 @@ def _keep_of_scaffold(module: Module, scaffold: Optional[ast.expr]) -> str:
   """Which checkpoints stay, in words, under the Saver of a Scaffold."""
   if scaffold is None or values.literal(module, scaffold) is None:
     return "the newest 5 kept"
-  savers = [s for call in _calls(module, scaffold) for s in _savers_of(module, call)]
+  savers = [
+    s for call in retention.calls(module, scaffold) for s in retention.savers_of(module, call)
+  ]
   if len(savers) != 1:
     return "kept as the Saver of its Scaffold does"
-  keep = _keep(module, savers[0])
+  keep = retention.kept(module, savers[0])
   return "all of them kept" if keep in ("0", "None") else f"the newest {keep} kept"
-
-
-def _calls(module: Module, node: Optional[ast.AST]) -> list[ast.Call]:
-  found = values.possible(module, node) if node is not None else None
-  return [v for v in found or () if isinstance(v, ast.Call)]
-
-
-def _savers_of(module: Module, scaffold: ast.Call) -> list[ast.Call]:
-  """The Saver calls that a Scaffold call can get."""
-  if not values.is_call_of(module, scaffold, (_SCAFFOLD,)):
-    return []
-  saver = values.arguments(module, scaffold, _SCAFFOLD_PARAMETERS).get("saver")
-  return [c for c in _calls(module, saver) if values.is_call_of(module, c, (_SAVER,))]
-
-
-def _keep(module: Module, saver: ast.Call) -> str:
-  """The `max_to_keep` of a Saver call: a number, or its source."""
-  found = values.arguments(module, saver, _SAVER_PARAMETERS)
-  node = found.get("max_to_keep")
-  if node is None:
-    return "5" if found.complete else "?"
-  value = values.literal(module, node)
-  return f"`{values.text(module, node)}`" if value is UNKNOWN else repr(value)
 
 
 @check("EM410", words=("CheckpointSaverHook",))
@@ -203,7 +171,7 @@ def _estimator_hooks(
   context: Context,
 ) -> Iterator[tuple[values.Arguments, tuple[ast.Call, ...], str]]:
   """Calls that give hooks to an Estimator: arguments, what made it if known, whose place."""
-  for call, symbol in context.calls_of(*SPECS):
+  for call, symbol in context.calls_of(*retention.SPECS):
     tpu = symbol.path.endswith(".TPUEstimatorSpec")
     place = "the Estimator's, or on a TPU stands beside it" if tpu else "the Estimator's"
     yield values.arguments(context.module, call), (), place
@@ -226,72 +194,3 @@ def _instead_of_estimators(
   if known is not None and known.complete and not known.conflicts:
     return f"{what}, which asks for {known.describe().partition(' and ')[0]}"
   return f"{what}, so that the cadence of RunConfig is not looked at"
-
-
-@check("EM411", words=("Scaffold", "GraphKeys.SAVERS"), also=("Saver(",))
-def keeping_savers(context: Context) -> Iterator[Report]:
-  """A Saver of a model_fn, whose `max_to_keep` decides instead of RunConfig's."""
-  module = context.module
-  savers = []
-  for call, _ in context.calls_of(_SCAFFOLD):
-    savers += _savers_of(module, call)
-  for call, _ in context.calls_of("tf.add_to_collection"):
-    found = values.arguments(module, call, ("name", "value"))
-    name = found.get("name")
-    symbol = module.resolve(name) if name is not None else None
-    if symbol is not None and symbol.path == "tf.GraphKeys.SAVERS":
-      added = _calls(module, found.get("value"))
-      savers += [c for c in added if values.is_call_of(module, c, (_SAVER,))]
-  configs = [policy.read(module, c) for c, _ in context.calls_of(*policy.RUN_CONFIGS)]
-  for saver in dict.fromkeys(savers):
-    keep = _keep(module, saver)
-    if keep == "?" or not _is_trained(context, saver):
-      continue
-    known = configs[0] if len(configs) == 1 and configs[0].complete else None
-    if known is not None and known.spell("keep_checkpoint_max") == keep:
-      continue
-    theirs = "keep_checkpoint_max"
-    if known is not None:
-      theirs += f"={known.spell('keep_checkpoint_max')}"
-    shown = f"{keep} (all)" if keep in ("0", "None") else keep
-    yield context.report("EM411", saver, keep=shown, theirs=theirs)
-
-
-def _is_trained(context: Context, saver: ast.Call) -> bool:
-  """Whether a Saver is made for a training by an Estimator."""
-  module = context.module
-  functions = [a for a in module.ancestors(saver) if isinstance(a, ast.FunctionDef)]
-  if not functions:
-    return False
-  within = set(ast.walk(functions[-1]))
-  if not any(call in within for call, _ in context.calls_of(*SPECS)):
-    return False
-  child: ast.AST = saver
-  for ancestor in module.ancestors(saver):
-    if isinstance(ancestor, ast.If) and child in ancestor.body and _evaluates(ancestor.test):
-      return False
-    child = ancestor
-  return True
-
-
-def _evaluates(test: ast.expr) -> bool:
-  """Whether a condition says that the mode is not TRAIN."""
-  if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-    return False
-  words = {n.attr for n in ast.walk(test) if isinstance(n, ast.Attribute)}
-  words |= {str(n.value).upper() for n in ast.walk(test) if isinstance(n, ast.Constant)}
-  if isinstance(test.ops[0], (ast.NotEq, ast.IsNot)):
-    return "TRAIN" in words
-  if isinstance(test.ops[0], (ast.Eq, ast.Is)):
-    return bool(words & {"EVAL", "PREDICT", "INFER"})
-  return False
-
-
-@check("EM414")
-def keep_all(context: Context) -> Iterator[Report]:
-  """A Saver that deletes nothing."""
-  module = context.module
-  for call, _ in context.calls_of(_SAVER):
-    keep = values.arguments(module, call, _SAVER_PARAMETERS).get("max_to_keep")
-    if keep is not None and values.literal(module, keep) in (0, None):
-      yield context.report("EM414", keep, value=values.text(module, keep))
