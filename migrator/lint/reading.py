@@ -33,9 +33,9 @@ class Interest:
     listed += [symbol for check in checks for symbol in check.symbols]
     self.lexicon = Lexicon(listed)
     self._words = Words(word for check in checks for word in check.words)
-    self._declared = rules.words()
-    self._checks = registry.checks(self._declared)
-    self._stems = tuple(s.encode() for s in (*self.lexicon.stems, *self._declared))
+    self._declared = [rule for rule in known.values() if rule.match]
+    self._checks = registry.checks(rules.words())
+    self._stems = tuple(s.encode() for s in (*self.lexicon.stems, *rules.words()))
     self._basis = (known, len(checks))
 
   def is_of(self, known: Mapping[str, Any]) -> bool:
@@ -58,7 +58,7 @@ class Interest:
     whole = False
     for check in self._checks:
       if check.declared:
-        wanted = any(word in text for word in check.words)
+        wanted = any(rule.may_flag(text) for rule in self._declared)
       else:
         wanted = names_any and (not check.words or not found.isdisjoint(check.words))
       if wanted and (not check.also or any(word in text for word in check.also)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import string
 from collections.abc import Mapping
 from typing import Any, Optional
@@ -118,6 +119,10 @@ class Rule:
     """A text in which `match` can flag anything contains one of these words."""
     return tuple(sorted({_word(symbol) for match in self.match for symbol in match.symbols}))
 
+  def may_flag(self, text: str) -> bool:
+    """Whether a text spells any symbol of `match` at all: cheap, and no call that is flagged less."""
+    return any(_spells(text, symbol) for match in self.match for symbol in match.symbols)
+
   def format(self, values: Mapping[str, Any]) -> str:
     """Returns the message with its placeholders filled.
 
@@ -152,3 +157,20 @@ def _word(symbol: str) -> str:
     parts.pop()
   # `import tensorflow as tf` is the one name that is spelled otherwise.
   return "tensorflow" if parts == ["tf"] else parts[-1]
+
+
+def _spells(text: str, symbol: str) -> bool:
+  """Whether a text can mean a symbol: as `.name`, in an import from its module, as a string."""
+  word = _word(symbol)
+  if word not in text:
+    return False
+  module = (symbol[:-2] if symbol.endswith(".*") else symbol).rpartition(".")[0]
+  package = symbol.partition(".")[0]
+  if package in ("tf", "tensorflow"):  # spelled in many ways, also within longer words
+    return "tensorflow" in text or "keras" in text
+  if not module or re.search(r"from\s+\.", text):
+    return re.search(rf"\b{word}\b", text) is not None
+  if package not in text:
+    return False
+  spelled = rf"\.(?:[\s\\]|#.*\n)*{word}\b|from\s+{module}\s+import|[\"']{word}[\"']"
+  return re.search(spelled, text) is not None

@@ -167,3 +167,33 @@ def test_what_is_in_use_can_be_handed_to_another_process(load, tmp_path):
   assert "ACME001" not in rules.load()
   rules.use(handed, root="/")
   assert "ACME001" in rules.load()
+
+
+@pytest.mark.parametrize(
+  ("symbol", "text", "expected"),
+  [
+    ("acme.t.make", "import acme.t\nacme.t.make()", True),
+    ("acme.t.make", "import acme.t as x\nx.  \\\n  make()", True),
+    ("acme.t.make", "import acme.t as x\n(x.  # why\n make())", True),
+    ("acme.t.make", "from acme.t import (a,\n  make)", True),
+    ("acme.t.make", "from acme.t import *\nmake()", True),
+    ("acme.t.make", "from acme import *\nt.make()", True),
+    ("acme.t.make", "from .t import make", True),
+    ("acme.t.make", "import acme.t as x\ngetattr(x, 'make')", True),
+    ("acme.t.make", "import acme.t as x\ndef make(): pass", False),
+    ("acme.t.make", "import acme.t as x\nx.makes()", False),
+    ("acme.t.make", "import other.t as x\nx.make()", False),
+    ("acme.t.*", "from acme import t", True),
+    ("acme.t.*", "import acme.t.u", True),
+    ("acme", "import acme", True),
+    ("acme", "import acmes", False),
+    ("tf.train.Saver", "from tensorflow.python.training import saver\nsaver.Saver", True),
+    ("tf.train.Saver", "from other import Saver", False),
+    ("tf.keras.Model", "import keras\nkeras.Model", True),
+  ],
+)
+def test_a_text_that_a_rule_can_flag_is_told_by_its_spelling(symbol, text, expected):
+  match = (rule.Match((symbol,)),)
+  own = rule.Rule("X1", "x", "", "", "", "", "", "manual", match=match)
+  assert own.may_flag(text) == expected
+  assert own.may_flag(text) <= any(word in text for word in own.words)

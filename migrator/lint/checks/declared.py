@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import functools
 import os
 import re
 from collections.abc import Iterator
@@ -19,8 +18,6 @@ from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import replacing, values
 from migrator.lint.checks.registry import Context, Report, check
 from migrator.lint.rule import Match, Rule
-
-_RELATIVE = re.compile(r"^\s*from\s+\.", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,25 +36,10 @@ class _Use:
 def declared(context: Context) -> Iterator[Report]:
   """What the `[[match]]` of the rules in use flag."""
   module = context.module
-  rules = [r for r in context.rules.values() if r.match and _may_flag(r, module.text)]
+  rules = [r for r in context.rules.values() if r.may_flag(module.text)]
   for use in _uses(module) if rules else ():
     for rule in rules:
       yield from _reports(module, use, rule)
-
-
-def _may_flag(rule: Rule, text: str) -> bool:
-  """Whether a text spells any symbol of a rule at all: a cheap test before names are resolved."""
-  packages = {symbol.partition(".")[0] for match in rule.match for symbol in match.symbols}
-  if not packages.isdisjoint(("tf", "tensorflow")):  # has many spellings
-    return any(word in text for word in rule.words)
-  if not _words(rule).search(text):
-    return False
-  return any(package in text for package in packages) or _RELATIVE.search(text) is not None
-
-
-@functools.lru_cache(maxsize=512)
-def _words(rule: Rule) -> re.Pattern[str]:
-  return re.compile(rf"\b(?:{'|'.join(rule.words)})\b")
 
 
 def _reports(module: Module, use: _Use, rule: Rule) -> Iterator[Report]:
