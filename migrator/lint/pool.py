@@ -100,12 +100,15 @@ class _Crew:
     finally:
       os.close(feed)
     gc.freeze()  # else the collector of each fork copies all of our memory by touching it
+    # An interrupt while Python runs its hooks around a fork would be swallowed: let it wait.
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
       for slot in range(self._jobs):
         self._fork(slot, queue)
     finally:
       gc.unfreeze()
       os.close(queue)
+      signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
 
   def _fork(self, slot: int, queue: int) -> None:
     self._set_task(slot, _NO_TASK)
@@ -116,6 +119,7 @@ class _Crew:
       try:
         # Ctrl-C reaches every process of the terminal; the parent speaks for all.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
         self._serve(slot, queue, writer)
         code = 0
       finally:

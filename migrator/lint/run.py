@@ -180,7 +180,8 @@ class _Run:
       count = int(jobs is None and pool.is_available() and max(sizes) > _RISKY)
     if not count:
       return [], 0
-    most = max(_CHUNK, total // (16 * count), 2 * total // pool.MOST_CHUNKS)
+    least = _CHUNK if jobs is None else 1
+    most = max(least, total // (16 * count), 2 * total // pool.MOST_CHUNKS)
     chunks: list[list[int]] = []
     room = 0
     for task, size in zip(tasks, sizes):
