@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Optional
 
 from migrator.analysis import symbols
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 _IMPORTERS = ("importlib.import_module", "pytest.importorskip")
 _RECEIVERS = ("self", "cls")
 _CHAIN = (ast.Name, ast.Attribute)
+_NAME = re.compile(r"\w+")
+_IMPORT_LINE = re.compile(r"\bimport\b[^\n]*")
+# `est = tf.estimator` in a class or a function, `self.est = tf.estimator`: targets, first name.
+_ASSIGNMENT = re.compile(
+  r"^[ \t]+((?:[\w.]+[ \t]*(?::[^=\n]*)?=[ \t]*)+)(\w+)(?:\.\w+)*[ \t]*(?:[;#][^\n]*)?$",
+  re.MULTILINE,
+)
 
 
 def attribute(module: Module, node: ast.Attribute) -> Optional[symbols.Symbol]:
@@ -23,7 +31,7 @@ def attribute(module: Module, node: ast.Attribute) -> Optional[symbols.Symbol]:
   Returns:
     None where the class has the attribute assigned more than once, or from something else.
   """
-  if not isinstance(node.value, ast.Name):
+  if not isinstance(node.value, ast.Name) or node.attr not in _candidates(module):
     return None
   owner = _class_of(module, node.value)
   if owner is None:
@@ -39,6 +47,24 @@ def attribute(module: Module, node: ast.Attribute) -> Optional[symbols.Symbol]:
   finally:
     module.pending_attributes.discard(node.attr)
   return symbol if symbols.is_tensorflow(symbol) and not symbols.is_value(symbol) else None
+
+
+def _candidates(module: Module) -> frozenset[str]:
+  """Attributes that can stand for a symbol at all, told from the text: classes are long."""
+  found = module.aliased_attributes
+  if found is None:
+    text = module.text
+    imported = frozenset(_NAME.findall(" ".join(_IMPORT_LINE.findall(text))))
+    names: dict[str, bool] = {}
+    attributes = set()
+    for targets, root in _ASSIGNMENT.findall(text):
+      if root not in names:
+        symbol = module.resolve_name(root, module.root)
+        names[root] = root in imported or symbols.is_tensorflow(symbol)
+      if names[root]:
+        attributes.update(_NAME.findall(targets))
+    found = module.aliased_attributes = frozenset(attributes)
+  return found
 
 
 def _class_of(module: Module, name: ast.Name) -> Optional[ast.ClassDef]:

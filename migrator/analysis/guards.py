@@ -14,11 +14,14 @@ from migrator.analysis.conditions import Known, Version
 if TYPE_CHECKING:
   from migrator.analysis.module import Module, Use
 
+_NEVER = r"\b(?:if|while) *\(?(?:False|0|None|not True)\b|\bif *\(?(?:True|1)\b"
 # A text without any of these has no guard.
 _WORDS = re.compile(
-  r"hasattr|except|__version__|VERSION|TYPE_CHECKING|MYPY|find_spec|suppress|\bif (?:False|0)\b"
-  r"|getattr|\bin (?:dir|vars)\("
+  r"hasattr|except|__version__|VERSION|TYPE_CHECKING|MYPY|find_spec|suppress|"
+  + _NEVER
+  + r"|getattr|\bin (?:dir|vars)\("
 )
+_DEAD = re.compile(r"TYPE_CHECKING|MYPY|" + _NEVER)
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
 _GENERAL = ("Exception", "BaseException")
 _LEAVING = ("sys.exit", "os._exit", "pytest.skip", "exit", "quit", "self.skipTest")
@@ -38,6 +41,8 @@ class Guards:
     self._module = module
     self._is_removed = is_removed
     self._inert = _WORDS.search(module.text) is None
+    self._has_dead_code = not self._inert and _DEAD.search(module.text) is not None
+    self._guarded_bindings: dict[int, bool] = {}
 
   def is_dead(self, use: Use) -> bool:
     """Whether a use never runs, or is reported where the guarded name was imported instead.
@@ -47,13 +52,14 @@ class Guards:
     """
     if self._inert:
       return False
-    if any(known.never for known in self._around(use.node)):
-      return True
     bindings = self._bindings(use)
+    if self._has_dead_code:
+      if any(known.never for known in self._around(use.node)):
+        return True
+      if bindings and all(any(k.never for k in self._around(b.node)) for b in bindings):
+        return True
     if not bindings:
       return False
-    if all(any(k.never for k in self._around(b.node)) for b in bindings):
-      return True
     fallback = self._fallback(bindings)
     return fallback == "other" or (fallback == "none" and self._is_asked(use.node))
 
@@ -132,7 +138,7 @@ class Guards:
 
   def _fallback(self, bindings: list) -> str:
     """What a name is where the import of TensorFlow's fails: "other", "none", or "" for no guard."""
-    guarded = [b for b in bindings if self._is_guarded_binding(b)]
+    guarded = [b for b in bindings if self._is_guarded(b)]
     if not guarded:
       return ""
     for binding in guarded:
@@ -149,6 +155,12 @@ class Guards:
       if binding.value is not None and not isinstance(binding.value, ast.Constant):
         return "other"
     return "none"
+
+  def _is_guarded(self, binding) -> bool:
+    key = id(binding)
+    if key not in self._guarded_bindings:
+      self._guarded_bindings[key] = self._is_guarded_binding(binding)
+    return self._guarded_bindings[key]
 
   def _is_guarded_binding(self, binding) -> bool:
     """Whether a binding gives a removed name, if TensorFlow has it, and nothing stops if not."""

@@ -87,6 +87,7 @@ class Module:
     self._pending: set[int] = set()
     self.class_attributes: dict[ast.ClassDef, dict[str, list[ast.expr]]] = {}  # of `aliases`
     self.pending_attributes: set[str] = set()
+    self.aliased_attributes: Optional[frozenset[str]] = None
 
   @functools.cached_property
   def lines(self) -> list[str]:
@@ -143,9 +144,10 @@ class Module:
     self._scopes.release()
 
   def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-    while node in self.parents:
-      node = self.parents[node]
-      yield node
+    parent = self.parents.get(node)
+    while parent is not None:
+      yield parent
+      parent = self.parents.get(parent)
 
   def statement(self, node: ast.AST) -> ast.stmt:
     """The innermost statement that holds the node."""
@@ -240,10 +242,14 @@ class Module:
   def _may_matter(self, name: ast.Name) -> bool:
     if not isinstance(name.ctx, ast.Load):
       return False
-    if self._names is None or name.id in self._names:
+    if self.may_mean(name.id):
       return True
     parent = self.parents[name]  # `self.est`, of a class with `est = tf.estimator`
-    return isinstance(parent, ast.Attribute) and parent.attr in self._names
+    return isinstance(parent, ast.Attribute) and self.may_mean(parent.attr)
+
+  def may_mean(self, name: str) -> bool:
+    """Whether a name can stand for what `uses` has to find; False is certain."""
+    return self._names is None or name in self._names
 
   def _chain_uses(self, root: ast.AST, symbol: Optional[symbols.Symbol]) -> Iterator[Use]:
     """The use of the chain `root.x.y`, if it is one and nothing reports it as a part of more."""
