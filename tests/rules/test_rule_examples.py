@@ -80,3 +80,21 @@ def test_the_message_of_a_rule_is_that_of_its_first_example():
   assert rule_examples.message(TODAY) == next(
     f.message for f in engine.check_text(TODAY.examples[0].bad, "x.py") if f.code == "EM101"
   )
+
+
+@pytest.mark.parametrize(
+  ("imported", "spelled", "replacement"),
+  [
+    ("import tensorflow as tf", "tf.keras.callbacks.experimental.{}", "tf.keras.callbacks.{}"),
+    ("from tensorflow import keras as k", "k.callbacks.experimental.{}", "k.callbacks.{}"),
+    ("from tensorflow.keras.callbacks import experimental as e", "e.{}", None),
+    ("from tensorflow.keras.callbacks.experimental import BackupAndRestore", "{}", None),
+  ],
+)
+def test_the_new_name_of_the_backup_is_offered_where_it_can_be_spelled(
+  imported, spelled, replacement
+):
+  name = "BackupAndRestore"
+  found = engine.check_text(f"{imported}\n{spelled.format(name)}('b')\n", "x.py")
+  here = [f.replacement for f in found if f.code == "EM501" and f.span.line == 2]
+  assert here == [replacement and replacement.format(name)]

@@ -81,6 +81,9 @@ def _fix(context: Context, use: Use, code: str) -> Optional[str]:
     return None
   if code == "EM229":
     return wording.mode_key(use.symbol.path)
+  if code == "EM501" and use.symbol.path.endswith(".BackupAndRestore"):
+    module, dot, name = context.module.source(use.node).rpartition(".experimental.")
+    return f"{module}.{name}" if dot else None
   if code == "EM604" and use.symbol.path == "tf.train.NewCheckpointReader":
     source = context.module.source(use.node)
     if source.endswith("train.NewCheckpointReader"):
