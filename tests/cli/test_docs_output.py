@@ -6,10 +6,13 @@
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
+import textwrap
 
 import pytest
+import yaml
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/lint.md")
@@ -46,6 +49,33 @@ def test_the_pages_show_what_the_commands_print(page):
   assert blocks
   for match in blocks:
     assert match["output"] == _output(match)
+
+
+@pytest.mark.parametrize("page", sorted((REPOSITORY / "docs").glob("*.md")), ids=lambda p: p.name)
+def test_every_call_of_lint_in_the_pages_can_be_made(page, tmp_path, monkeypatch):
+  from migrator.cli.lint import lint  # not above: this is a script, too
+
+  monkeypatch.chdir(tmp_path)
+  text = page.read_text(encoding="utf-8")
+  calls = re.findall(r"^[ $\-]*(?:run: )?migrator lint( .*)?$", text, re.M)
+  for call in calls:
+    words = [word for word in shlex.split(call, comments=True) if not word.startswith("#")]
+    for word in words:
+      if word.endswith(".py"):
+        (tmp_path / word).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / word).touch()
+      elif not word.startswith("-") and "." not in word:
+        (tmp_path / word).mkdir(parents=True, exist_ok=True)
+    lint.make_context("lint", words)
+  assert calls or page.name in ("plugins.md", "rules.md")
+
+
+@pytest.mark.parametrize("page", ["docs/ci.md"])
+def test_the_yaml_in_the_pages_can_be_read(page):
+  blocks = re.findall(r"^```yaml\n(.*?)^```", (REPOSITORY / page).read_text(), re.M | re.S)
+  assert len(blocks) > 4
+  for block in blocks:
+    assert yaml.safe_load(textwrap.dedent(block))
 
 
 if __name__ == "__main__":
