@@ -1,23 +1,21 @@
 """Compares the speed of lint and rewrite with other tools on the same tree, in one run.
 
-  python benchmarks/compare.py TREE [--runs 5]
+  python benchmarks/compare.py TREE [--runs 5] [--only lint|rewrite]
 
-lint stands beside `ruff check --select UP,NPY --no-cache`, rewrite beside libcst's runner with a
-command that changes nothing. The runs alternate, so that a machine whose speed drifts slows
-both; what counts is the ratio of the medians, never the seconds. Needs ruff and libcst in the
-environment (the extra `test`).
+lint stands beside `ruff check --select UP,NPY --no-cache`, without and with a warm cache; rewrite
+beside libcst's runner with a command that changes nothing. The runs alternate, so that a machine
+whose speed drifts slows both; what counts is the ratio of the medians, never the seconds. Needs
+ruff and libcst in the environment (the extra `test`).
 """
 
 import argparse
 import os
-import resource
-import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import measure
 
 NOOP = """
 from libcst.codemod import VisitorBasedCodemodCommand
@@ -31,29 +29,34 @@ class Noop(VisitorBasedCodemodCommand):
 """
 
 
-def measure(command, directory):
-  """Runs a command; returns wall and CPU seconds (user and system, with children)."""
-  before = resource.getrusage(resource.RUSAGE_CHILDREN)
-  begin = time.perf_counter()
-  with open(os.devnull, "wb") as sink:
-    subprocess.run(command, cwd=directory, stdout=sink, stderr=sink, check=False)
-  wall = time.perf_counter() - begin
-  after = resource.getrusage(resource.RUSAGE_CHILDREN)
-  return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def lint(tree, scratch, runs, sparse):
+  """Lint cold, in one process, and warm beside ruff cold."""
+  cache = os.path.join(scratch, "cache")
+  start = [*measure.MIGRATOR, "lint", tree, "--isolated"]
+  commands = [
+    [*start, "--no-cache"],
+    [*start, "--no-cache", "--jobs", "1"],
+    [*start, "--cache-dir", cache],
+    [measure.ruff(), "check", "--isolated", "--no-cache", "--select", "UP,NPY", tree],
+  ]
+  variables = measure.environment(scratch)
+  cold, single, warm, theirs = measure.medians(commands, scratch, variables, runs)
+  measure.report("lint cold", cold, theirs, 0.5 if sparse else 1.0)
+  measure.report("lint cold, one process", single, theirs)
+  measure.report("lint warm", warm, theirs, 0.3)
 
 
-def compare(name, ours, theirs, directory, runs):
-  """Prints the medians of both commands and their ratio."""
-  times = {"ours": [], "theirs": []}
-  measure(ours, directory)
-  measure(theirs, directory)
-  for _ in range(runs):
-    times["ours"].append(measure(ours, directory))
-    times["theirs"].append(measure(theirs, directory))
-  for i, unit in enumerate(("wall", "CPU")):
-    our = statistics.median(t[i] for t in times["ours"])
-    their = statistics.median(t[i] for t in times["theirs"])
-    print(f"{name:8} {unit:4} {our:8.2f} s {their:8.2f} s   ratio {our / their:.2f}")
+def rewrite(tree, scratch, runs):
+  """Rewrite beside libcst's runner."""
+  Path(scratch, "noop_command.py").write_text(NOOP)
+  Path(scratch, ".libcst.codemod.yaml").write_text("modules: ['.']\n")
+  codemod = ["codemod", "-x", "noop_command.Noop", "-j", "1", tree]
+  commands = [
+    [*measure.MIGRATOR, "rewrite", "--check", tree],
+    [sys.executable, "-m", "libcst.tool", *codemod],
+  ]
+  ours, theirs = measure.medians(commands, scratch, measure.environment(scratch), runs)
+  measure.report("rewrite", ours, theirs)
 
 
 def main():
@@ -63,20 +66,18 @@ def main():
   parser.add_argument("tree", type=Path)
   parser.add_argument("--runs", type=int, default=5)
   parser.add_argument("--only", choices=["lint", "rewrite"])
+  parser.add_argument(
+    "--sparse", action="store_true", help="under 3 %% of the files mention our names: goal 0.5"
+  )
   arguments = parser.parse_args()
   tree = str(arguments.tree.resolve())
-  migrator = [sys.executable, "-m", "migrator.cli"]
-  ruff = shutil.which("ruff") or str(Path(sys.executable).with_name("ruff"))
+  measure.prepare()
+  print(f"{tree}, {time.strftime('%Y-%m-%d')}, load {os.getloadavg()[0]:.1f}")
   with tempfile.TemporaryDirectory() as scratch:
-    Path(scratch, "noop_command.py").write_text(NOOP)
-    Path(scratch, ".libcst.codemod.yaml").write_text("modules: ['.']\n")
     if arguments.only != "rewrite":
-      theirs = [ruff, "check", "--isolated", "--no-cache", "--select", "UP,NPY", tree]
-      compare("lint", [*migrator, "lint", tree], theirs, scratch, arguments.runs)
+      lint(tree, scratch, arguments.runs, arguments.sparse)
     if arguments.only != "lint":
-      codemod = ["codemod", "-x", "noop_command.Noop", "-j", "1", tree]
-      theirs = [sys.executable, "-m", "libcst.tool", *codemod]
-      compare("rewrite", [*migrator, "rewrite", "--check", tree], theirs, scratch, arguments.runs)
+      rewrite(tree, scratch, arguments.runs)
 
 
 if __name__ == "__main__":

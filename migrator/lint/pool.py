@@ -101,14 +101,14 @@ class _Crew:
       os.close(feed)
     gc.freeze()  # else the collector of each fork copies all of our memory by touching it
     # An interrupt while Python runs its hooks around a fork would be swallowed: let it wait.
-    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
       for slot in range(self._jobs):
         self._fork(slot, queue)
     finally:
       gc.unfreeze()
       os.close(queue)
-      signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
+      signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
   def _fork(self, slot: int, queue: int) -> None:
     self._set_task(slot, _NO_TASK)
