@@ -50,16 +50,3 @@ def say_none(paths: Sequence[str]) -> None:
 def report(error: OSError, path: object) -> None:
   """One line on stderr for what the system refused."""
   click.echo(f"{path}: {error.strerror or error}", err=True)
-
-
-def report_defect(error: Exception, path: object) -> None:
-  """One line on stderr for an error that is no fault of the user's; MIGRATOR_DEBUG shows more."""
-  if os.environ.get("MIGRATOR_DEBUG"):
-    import traceback  # needed only here
-
-    traceback.print_exception(type(error), error, error.__traceback__)
-  click.echo(
-    f"{path}: internal error ({type(error).__name__}: {error}); the file was not checked. "
-    "Please report it; MIGRATOR_DEBUG=1 shows where it happened.",
-    err=True,
-  )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 from collections.abc import Iterator, Sequence
 
@@ -151,31 +150,7 @@ def error_finding(error: errors.SourceError, text: str = "") -> Finding:
     error.code, span, error.path, cell=error.cell, reason=error.reason, what=error.reason
   )
   lines = newlines.unify(text).split("\n")
-  return dataclasses.replace(found, source=lines[min(error.line, len(lines)) - 1])
-
-
-def is_error(finding: Finding) -> bool:
-  """Whether a finding means that something could not be checked at all."""
-  return finding.is_error
-
-
-def selected(
-  found: Sequence[Finding], select: Sequence[str] = (), ignore: Sequence[str] = ()
-) -> list[Finding]:
-  """The findings whose code begins with one of `select` (empty: all) and none of `ignore`.
-
-  The longest prefix that fits decides. What could not be read at all always stays.
-  """
-
-  def keep(finding: Finding) -> bool:
-    chosen = _longest(finding.code, select) if select else 0
-    return is_error(finding) or chosen > _longest(finding.code, ignore)
-
-  return [finding for finding in found if keep(finding)]
-
-
-def _longest(code: str, prefixes: Sequence[str]) -> int:
-  return max((len(p) for p in prefixes if code.startswith(p)), default=-1)
+  return found._replace(source=lines[min(error.line, len(lines)) - 1])
 
 
 def _reports(read: reading.Reading) -> Iterator[registry.Report]:
@@ -198,4 +173,4 @@ def _finding(report: registry.Report, module: Module, source: document.Document)
       other, number = source.locate(values["line"])
       values["line"] = f"{number} of cell {other}"
   found = rules.finding(report.code, span, source.path, cell=cell, **values)
-  return dataclasses.replace(found, source=text, replacement=report.replacement)
+  return found._replace(source=text, replacement=report.replacement)

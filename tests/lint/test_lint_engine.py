@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from migrator.lint import engine
+from migrator.lint import engine, selection
 
 CALL = "tf.estimator.RunConfig(keep_checkpoint_max=0)"
 
@@ -47,13 +47,16 @@ def test_syntax_errors_cannot_be_silenced():
   ],
 )
 def test_selection_the_longest_prefix_decides(select, ignore, codes):
-  found = engine.check_text(f"import tensorflow as tf\nx = {CALL}\n", "a.py")
-  assert [f.code for f in engine.selected(found, select, ignore)] == codes
+  text = f"import tensorflow as tf\nx = {CALL}\n"
+  examined = engine.examine_bytes(text.encode(), "a.py")
+  found = selection.apply(examined, select=select, ignore=ignore)
+  assert [f.code for f in found] == codes
 
 
 def test_what_cannot_be_read_is_always_selected():
-  found = engine.check_text("x = (\n", "a.py")
-  assert engine.selected(found, ("EM101",), ("EM0",)) == found
+  examined = engine.examine_bytes(b"x = (\n", "a.py")
+  found = selection.apply(examined, select=("EM101",), ignore=("EM0",))
+  assert found == list(examined.findings)
 
 
 def test_the_gate_spares_files_without_tensorflow(tmp_path):
