@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from migrator.analysis.module import Module, Span
 from migrator.lint import noqa, reading, rules, selection

@@ -102,8 +102,4 @@ def _clean(rule: Rule, text: str, part: str) -> list[str]:
 
 
 def _errors(found: Iterable[Finding], part: str) -> list[str]:
-  return [
-    f"{part} cannot be read: {f.message}"
-    for f in found
-    if engine.is_error(f) and f.code != "EM006"  # an unused comment is no error
-  ]
+  return [f"{part} cannot be read: {f.message}" for f in found if f.is_error]
