@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Optional
 
 from migrator.analysis import symbols
@@ -18,11 +19,7 @@ _RECEIVERS = ("self", "cls")
 _CHAIN = (ast.Name, ast.Attribute)
 _NAME = re.compile(r"\w+")
 _IMPORT_LINE = re.compile(r"\bimport\b[^\n]*")
-# `est = tf.estimator` in a class or a function, `self.est = tf.estimator`: targets, first name.
-_ASSIGNMENT = re.compile(
-  r"^[ \t]+((?:[\w.]+[ \t]*(?::[^=\n]*)?=[ \t]*)+)(\w+)(?:\.\w+)*[ \t]*(?:[;#][^\n]*)?$",
-  re.MULTILINE,
-)
+_TARGETS = re.compile(r"[ \t]*((?:[\w.]+[ \t]*(?::[^=\n]*)?=[ \t]*)*[\w.]+[ \t]*(?::[^=\n]*)?)\Z")
 
 
 def attribute(module: Module, node: ast.Attribute) -> Optional[symbols.Symbol]:
@@ -53,18 +50,35 @@ def _candidates(module: Module) -> frozenset[str]:
   """Attributes that can stand for a symbol at all, told from the text: classes are long."""
   found = module.aliased_attributes
   if found is None:
-    text = module.text
-    imported = frozenset(_NAME.findall(" ".join(_IMPORT_LINE.findall(text))))
-    names: dict[str, bool] = {}
-    attributes = set()
-    for targets, root in _ASSIGNMENT.findall(text):
-      if root not in names:
-        symbol = module.resolve_name(root, module.root)
-        names[root] = root in imported or symbols.is_tensorflow(symbol)
-      if names[root]:
-        attributes.update(_NAME.findall(targets))
-    found = module.aliased_attributes = frozenset(attributes)
+    names = {
+      name
+      for line in _IMPORT_LINE.findall(module.text)
+      for name in _NAME.findall(line)
+      if name not in ("import", "as")
+    }
+    names |= {n for n in module.root.bindings if _is_alias(module, n)}
+    found = module.aliased_attributes = frozenset(_assigned(module.text, names))
   return found
+
+
+def _is_alias(module: Module, name: str) -> bool:
+  """Whether `name = tf.estimator`, or `name = import_module("tensorflow")`, at the left edge."""
+  values = [b.value for b in module.root.bindings[name] if b.kind == "assign"]
+  if not any(isinstance(value, (*_CHAIN, ast.Call)) for value in values):
+    return False
+  return symbols.is_tensorflow(module.resolve_name(name, module.root))
+
+
+def _assigned(text: str, names: set[str]) -> Iterator[str]:
+  """The names to which `x = name` or `self.x = name.y` assigns, on lines that are indented."""
+  if not names:
+    return
+  pattern = rf"=[ \t]*(?:{'|'.join(names)})(?:\.\w+)*[ \t]*(?:[;#][^\n]*)?$"
+  for match in re.finditer(pattern, text, re.MULTILINE):
+    begin = text.rfind("\n", 0, match.start()) + 1
+    targets = _TARGETS.match(text, begin, match.start())
+    if targets is not None and text[begin] in " \t":
+      yield from _NAME.findall(targets[1])
 
 
 def _class_of(module: Module, name: ast.Name) -> Optional[ast.ClassDef]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Optional
 
@@ -14,14 +13,12 @@ from migrator.analysis.conditions import Known, Version
 if TYPE_CHECKING:
   from migrator.analysis.module import Module, Use
 
-_NEVER = r"\b(?:if|while) *\(?(?:False|0|None|not True)\b|\bif *\(?(?:True|1)\b"
-# A text without any of these has no guard.
-_WORDS = re.compile(
-  r"hasattr|except|__version__|VERSION|TYPE_CHECKING|MYPY|find_spec|suppress|"
-  + _NEVER
-  + r"|getattr|\bin (?:dir|vars)\("
+# A text without any of these has no code that never runs, or no guard.
+_DEAD = ("TYPE_CHECKING", "MYPY", "if False", "if 0", "if True", "if 1", "if not True", "while 0")
+_WORDS = (
+  *("hasattr", "getattr", "except", "__version__", "VERSION", "find_spec", "suppress"),
+  *("in dir(", "in vars(", *_DEAD),
 )
-_DEAD = re.compile(r"TYPE_CHECKING|MYPY|" + _NEVER)
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
 _GENERAL = ("Exception", "BaseException")
 _LEAVING = ("sys.exit", "os._exit", "pytest.skip", "exit", "quit", "self.skipTest")
@@ -40,8 +37,8 @@ class Guards:
   def __init__(self, module: Module, is_removed: Callable[[str], bool]):
     self._module = module
     self._is_removed = is_removed
-    self._inert = _WORDS.search(module.text) is None
-    self._has_dead_code = not self._inert and _DEAD.search(module.text) is not None
+    self._inert = not any(word in module.text for word in _WORDS)
+    self._has_dead_code = any(word in module.text for word in _DEAD)
     self._guarded_bindings: dict[int, bool] = {}
 
   def is_dead(self, use: Use) -> bool:
