@@ -60,6 +60,8 @@ def test_steps_add_up_only_where_a_second_start_finds_the_first(maker, reported)
     "agent.train(state, steps=10)",
     "trainer.train(steps=10)",
     "model.fit(x, y, steps_per_epoch=10)",
+    "e.train(input_fn, steps=total - done)",
+    "left = max(0, total - done)\ne.train(input_fn, steps=left)",
   ],
 )
 def test_steps_that_do_not_add_up(call):
@@ -222,3 +224,36 @@ def test_a_final_exporter_waits_for_max_steps(train_spec, exporters, reported):
 def test_an_eval_spec_without_steps_takes_100_batches(arguments, reported):
   found = _codes(f"s = tf.estimator.EvalSpec({arguments})\n", "EM241")
   assert found == (["EM241"] if reported else [])
+
+
+@pytest.mark.parametrize(
+  ("pipeline", "call", "reported"),
+  [
+    ("return d.repeat()", "e.train(input_fn)", True),
+    ("return d.repeat(None).batch(3)", "e.train(lambda: input_fn(files))", True),
+    ("return d.repeat(count=-1)", "tf.estimator.TrainSpec(input_fn)", True),
+    ("if mode == 'train':\n    d = d.repeat()\n  return d", "e.train(input_fn)", True),
+    ("return d.repeat()", "e.train(functools.partial(input_fn, files), max_steps=None)", True),
+    ("return d.repeat()", "e.train(input_fn, steps=FLAGS.steps)", False),
+    ("return d.repeat()", "e.train(input_fn, hooks=[stop])", False),
+    ("return d.repeat()", "e.train(input_fn, **options)", False),
+    ("return d.repeat(10)", "e.train(input_fn)", False),
+    ("return d.repeat(epochs)", "e.train(input_fn)", False),
+    ("return d.repeat().take(100)", "e.train(input_fn)", False),
+    ("if again:\n    d = d.repeat()\n  return d", "e.train(input_fn)", False),
+    ("if mode == 'eval':\n    d = d.repeat()\n  return d", "e.train(input_fn)", False),
+    ("return d", "e.train(input_fn)", False),
+    ("return d.repeat()", "e.evaluate(input_fn)", False),
+  ],
+)
+def test_a_training_that_nothing_ends(pipeline, call, reported):
+  text = f"""
+import functools
+import tensorflow as tf
+{ESTIMATOR}
+def input_fn(files, mode="train"):
+  {pipeline}
+{call}
+"""
+  found = [f.code for f in engine.check_text(text, "a.py")]
+  assert ("EM242" in found) == reported

@@ -90,7 +90,7 @@ def _is_trained(context: Context, saver: ast.Call) -> bool:
   child: ast.AST = saver
   for ancestor in module.ancestors(saver):
     if isinstance(ancestor, ast.If):
-      trains = _trains(ancestor.test)
+      trains = says_training(ancestor.test)
       if trains is not None and trains != (child in ancestor.body):
         return False
     child = ancestor
@@ -104,12 +104,12 @@ def _restores(module: Module, saver: ast.Call) -> bool:
   return any("restore" in module.source(f) for f in found if f is not None)
 
 
-def _trains(test: ast.expr) -> Optional[bool]:
+def says_training(test: ast.expr) -> Optional[bool]:
   """Whether a condition says that the mode is TRAIN, or that it is another; None: neither."""
   if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-    return next((t for t in map(_trains, test.values) if t is not None), None)
+    return next((t for t in map(says_training, test.values) if t is not None), None)
   if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-    inner = _trains(test.operand)
+    inner = says_training(test.operand)
     return None if inner is None else not inner
   if isinstance(test, (ast.Name, ast.Attribute)):
     name = test.id if isinstance(test, ast.Name) else test.attr

@@ -73,9 +73,21 @@ def _incremental(context: Context, training: Training) -> Iterator[Report]:
     return  # a single step is a trial
   if estimators.enclosing_loop(module, training.call) is not None:
     return  # a round of training, evaluation, training: more steps are meant
+  if _is_remainder(module, steps):
+    return
   if training.makers and all(estimators.starts_anew(context, m) for m in training.makers):
     return
   yield context.report("EM224", steps, name=training.name, steps=_shown(module, steps))
+
+
+def _is_remainder(module: Module, steps: ast.expr) -> bool:
+  """Whether something is subtracted: the step of the newest checkpoint from the total."""
+  found = [steps, *(values.possible(module, steps) or ())]
+  return any(
+    isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub)
+    for value in found
+    for part in ast.walk(value)
+  )
 
 
 def _repeated(context: Context, training: Training) -> Iterator[Report]:
