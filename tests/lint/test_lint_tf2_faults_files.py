@@ -185,8 +185,8 @@ CHECKPOINT = "c = tf.train.Checkpoint(model=m)\n"
 @pytest.mark.parametrize(
   ("text", "reason"),
   [
-    (f"{CHECKPOINT}c.restore('m/model.ckpt-3').expect_partial()", "gives such names"),
-    (f"{CHECKPOINT}c.read('m/model.ckpt-3')", "gives such names"),
+    (f"{CHECKPOINT}c.restore('m/model.ckpt-3').expect_partial()", "has a name that"),
+    (f"{CHECKPOINT}c.read('m/model.ckpt-3')", "has a name that"),
     (f"{ESTIMATOR}{CHECKPOINT}c.restore(tf.train.latest_checkpoint('m'))", "Estimator of line 2"),
     (f"{ESTIMATOR}{CHECKPOINT}c.restore(tf.train.latest_checkpoint(e.model_dir))", "of line 2"),
     (f"{ESTIMATOR}{CHECKPOINT}c.restore(e.latest_checkpoint())", "Estimator of line 2"),
@@ -195,7 +195,7 @@ CHECKPOINT = "c = tf.train.Checkpoint(model=m)\n"
       "tf.train.Checkpoint(model=m).restore(p)",
       "Saver of line 3",
     ),
-    (f"{MODEL}model.load_weights('m/model.ckpt-1000')", "gives such names"),
+    (f"{MODEL}model.load_weights('m/model.ckpt-1000')", "has a name that"),
     (f"{CHECKPOINT}c.restore('m/model.ckpt-3').assert_consumed()", None),
     (f"{CHECKPOINT}s = c.restore('m/model.ckpt-3')\ns.assert_consumed()", None),
     (f"{CHECKPOINT}c.restore('m/ckpt-3')", None),
@@ -217,3 +217,33 @@ def test_a_tf1_checkpoint_that_an_object_should_load(text, reason):
 
 def test_what_is_a_tf1_checkpoint_is_not_reported_for_its_suffix():
   assert not _found(f"{MODEL}model.load_weights('m/model.ckpt-1000')\n", "EM515")
+
+
+@pytest.mark.parametrize(
+  ("condition", "flagged"),
+  [
+    ("if tf.__version__ < '2.16':", False),
+    ("if tf.__version__.startswith('1.'):", False),
+    ("if tf.keras.__version__.startswith('2.'):", False),
+    ("if tf.__version__ < '2.18':", True),
+    ("if old:", True),
+  ],
+)
+def test_code_that_only_keras_2_runs_is_not_reported(condition, flagged):
+  saver = f"{CALLBACKS}.ModelCheckpoint('a/cp.ckpt', save_weights_only=True, period=2)"
+  text = f"{condition}\n  c = {saver}\nelse:\n  c = None\n"
+  assert bool(_found(text, "EM515")) is flagged
+  assert bool(_found(text, "EM509")) is flagged
+
+
+def test_a_model_with_its_own_save_may_do_as_it_likes():
+  text = "class Net(tf.keras.Model):\n  def save(self, path): pass\nmodel = Net()\n"
+  assert not _found(text + "model.save('models/a')\n", "EM515")
+  assert _found(text + "model.save_weights('models/a')\n", "EM515")
+
+
+def test_a_directory_that_other_code_gets_may_hold_checkpoints():
+  text = f"d = make()\nc = {CALLBACKS}.ModelCheckpoint(d + '/a.keras')\n"
+  latest = "latest = tf.train.latest_checkpoint(d)\n"
+  assert _found(f"import os\n{text}os.makedirs(d)\n{latest}", "EM517")
+  assert not _found(f"{text}train(directory=d)\n{latest}", "EM517")

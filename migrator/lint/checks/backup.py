@@ -37,11 +37,10 @@ _ENABLING = ("tf.enable_eager_execution", "tf.enable_v2_behavior")
 def arguments(context: Context) -> Iterator[Report]:
   """`save_freq` in batches, and the backup that is deleted at the end."""
   module = context.module
-  legacy = fits.uses_legacy_keras(module)
   for call, _ in context.calls_of(*fits.BACKUPS):
     found = values.arguments(module, call, PARAMETERS)
     frequency = batches(module, found)
-    if frequency is not None and not legacy:
+    if frequency is not None and not fits.is_for_keras_2(module, call):
       yield context.report("EM504", call, value=frequency)
     if is_deleted(module, found):
       yield _deleted(context, call, found.get("delete_checkpoint"))

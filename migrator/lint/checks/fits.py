@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any, Optional, TypeVar
 
+from migrator.analysis import conditions
 from migrator.analysis.module import Module
 from migrator.lint import values
 
@@ -34,6 +35,7 @@ _MAKERS = (
   "tf.keras.models.model_from_json",
 )
 _CALLBACK_LIST = "tf.keras.callbacks.CallbackList"
+_KERAS_3_SINCE = (2, 16)
 _MAX_DEPTH = 6
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -64,10 +66,30 @@ def method_calls(module: Module, *names: str) -> list[ast.Call]:
   return [call for name in names for call in index.get(name, ())]
 
 
-def uses_legacy_keras(module: Module) -> bool:
-  """Whether the program asks for Keras 2 on TF 2.16 and later by its environment variable."""
-  return "TF_USE_LEGACY_KERAS" in module.text and any(
-    node.value == "TF_USE_LEGACY_KERAS" for node in nodes(module, ast.Constant)
+def is_for_keras_2(module: Module, node: ast.AST) -> bool:
+  """Whether code runs with Keras 2 only: by the environment variable, or under a version test."""
+  variable = "TF_USE_LEGACY_KERAS"
+  if variable in module.text and any(c.value == variable for c in nodes(module, ast.Constant)):
+    return True
+  if "version" not in module.text.lower():
+    return False
+  child = node
+  for ancestor in module.ancestors(node):
+    if isinstance(ancestor, (ast.If, ast.IfExp)) and child is not ancestor.test:
+      body = ancestor.body if isinstance(ancestor.body, list) else [ancestor.body]
+      if _asks_for_keras_2(module, ancestor.test, child in body):
+        return True
+    child = ancestor
+  return False
+
+
+def _asks_for_keras_2(module: Module, test: ast.expr, truth: bool) -> bool:
+  text = ast.unparse(test)
+  if "keras" in text.lower() and "version" in text.lower():
+    return True
+  return any(
+    known.never or (known.below and known.below <= _KERAS_3_SINCE)
+    for known in conditions.implied(module, test, truth)
   )
 
 
@@ -216,6 +238,23 @@ def _is_compiled(module: Module, name: ast.Name) -> bool:
 
 def _imports_keras(module: Module) -> bool:
   return any(use.symbol.path.startswith("tf.keras") for use in module.uses())
+
+
+def overrides(module: Module, model: ast.AST, method: str) -> bool:
+  """Whether a model may be of a class of the module that has its own version of a method."""
+  for value in values.possible(module, model) or ():
+    made_by = module.definition(value.func) if isinstance(value, ast.Call) else None
+    if _defines(module, made_by, method, 0):
+      return True
+  return False
+
+
+def _defines(module: Module, node: Optional[ast.AST], method: str, depth: int) -> bool:
+  if not isinstance(node, ast.ClassDef) or depth > _MAX_DEPTH:
+    return False
+  if any(isinstance(f, ast.FunctionDef) and f.name == method for f in node.body):
+    return True
+  return any(_defines(module, module.definition(b), method, depth + 1) for b in node.bases)
 
 
 def is_model_class(module: Module, node: ast.AST) -> bool:

@@ -111,14 +111,14 @@ def tf1_reason(context: Context, node: ast.AST) -> Optional[str]:
     return _unless_tf2(context, place[:-1], owner)
   named = _TF1_NAME.fullmatch(place[-1]) is not None
   if named and not _writes_such_names(context):
-    return "an Estimator or a tf.train.Saver gives such names"
+    return "has a name that an Estimator or a tf.train.Saver gives"
   return None
 
 
 def _of_call(context: Context, call: ast.Call) -> Optional[str]:
   module, known = context.module, Directories(context)
   if call in list(directories.saves_of_savers(context)):
-    return f"the Saver of line {module.span(call).line} writes it"
+    return f"is what the Saver of line {module.span(call).line} writes"
   function = call.func
   if isinstance(function, ast.Attribute) and function.attr == "latest_checkpoint":
     line = known.line_of_estimator(function.value)
@@ -143,7 +143,7 @@ def _unless_tf2(
       return None  # an Estimator saves what its Scaffold tells it to
   if any(w.directory == place and w.is_checkpoint for w in writers.writers(context)):
     return None
-  return f"{owner[0]} of line {owner[1]} writes it"
+  return f"is what {owner[0]} of line {owner[1]} writes"
 
 
 def _writes_such_names(context: Context) -> bool:

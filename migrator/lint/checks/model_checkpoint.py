@@ -15,9 +15,9 @@ from migrator.lint.checks.registry import Context, Report, check
 def period(context: Context) -> Iterator[Report]:
   """`ModelCheckpoint(period=)`."""
   module = context.module
-  if fits.uses_legacy_keras(module):
-    return
   for call, _ in context.calls_of(fits.MODEL_CHECKPOINT):
+    if fits.is_for_keras_2(module, call):
+      continue
     keyword = next((k for k in call.keywords if k.arg == "period"), None)
     if keyword is not None:
       fixed = 'save_freq="epoch"' if values.literal(module, keyword.value) == 1 else None
@@ -48,7 +48,7 @@ def best_by_batches(context: Context) -> Iterator[Report]:
         f"`{metric}` is unknown within an epoch: Keras 2 never saves, Keras 3 saves every "
         f"{frequency} batches, best or not"
       )
-    elif metric is not UNKNOWN and not fits.uses_legacy_keras(module):
+    elif metric is not UNKNOWN and not fits.is_for_keras_2(module, call):
       consequence = (
         "Keras 3 stops with TypeError: 'NoneType' object is not callable when a save falls into "
         "the first epoch"
@@ -66,20 +66,19 @@ def best_by_batches(context: Context) -> Iterator[Report]:
 def removed_arguments(context: Context) -> Iterator[Report]:
   """Arguments for which Keras 3 raises TypeError."""
   module = context.module
-  if fits.uses_legacy_keras(module):
-    return
   for call, _ in context.calls_of(fits.MODEL_CHECKPOINT):
     for name in ("load_weights_on_restart", "options"):
       yield from _removed(context, call, "ModelCheckpoint", name)
   for call, _ in context.calls_of(*fits.BACKUPS):
     yield from _removed(context, call, "BackupAndRestore", "save_before_preemption")
   for call in fits.method_calls(module, "save_weights"):
-    if fits.is_model(module, call.func.value):  # type: ignore[attr-defined]
+    model = call.func.value  # type: ignore[attr-defined]
+    if fits.is_model(module, model) and not fits.overrides(module, model, "save_weights"):
       for name in ("save_format", "options"):
         yield from _removed(context, call, "save_weights", name)
 
 
 def _removed(context: Context, call: ast.Call, function: str, name: str) -> Iterator[Report]:
   node = values.arguments(context.module, call).get(name)
-  if node is not None:
+  if node is not None and not fits.is_for_keras_2(context.module, call):
     yield context.report("EM516", node, argument=name, function=function)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import posixpath
 import re
 from collections.abc import Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from migrator.analysis.module import UNKNOWN, Module
 
@@ -181,8 +180,7 @@ def _function(module: Module, call: ast.Call) -> Optional[str]:
   return "join" if path in _JOINS or path in _SAME else None
 
 
-@dataclasses.dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
   """The end of a path.
 
   Attributes:

@@ -124,14 +124,14 @@ def _two_backups(context: Context) -> Iterator[Report]:
 def deleted_directories(context: Context) -> Iterator[Report]:
   """Files of others in a directory that BackupAndRestore deletes when `fit` ends."""
   module = context.module
-  if fits.uses_legacy_keras(module):
-    return
   found = list(writers.writers(context))
   for call, _ in context.calls_of(*fits.BACKUPS):
     arguments = values.arguments(module, call, backup.PARAMETERS)
     node = arguments.get("backup_dir")
     place = paths.parts(module, node)
     if node is None or not place or not backup.is_deleted(module, arguments):
+      continue
+    if fits.is_for_keras_2(module, call):
       continue
     inside = [w for w in found if w.place[: len(place)] == place]
     if inside:

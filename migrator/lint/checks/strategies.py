@@ -101,11 +101,9 @@ def _of_scope(module: Module, entered: ast.expr) -> Iterator[ast.Call]:
 def fit_on_several_workers(context: Context) -> Iterator[Report]:
   """`fit` under a strategy of several workers, which Keras 3 cannot do."""
   module = context.module
-  if fits.uses_legacy_keras(module):
-    return
   reported: set[ast.AST] = set()
   for fit in fits.method_calls(module, "fit"):
-    for strategy in _strategies(module, fit):
+    for strategy in _strategies(module, fit) if not fits.is_for_keras_2(module, fit) else ():
       for symbols, error in _FIT_ERRORS:
         if strategy not in reported and values.is_call_of(module, strategy, symbols):
           reported.add(strategy)

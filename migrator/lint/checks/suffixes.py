@@ -31,8 +31,6 @@ _REPLACED = (".ckpt", ".h5", ".hdf5", ".keras", ".tf", ".weights")
 )
 def suffixes(context: Context) -> Iterator[Report]:
   """Files of weights and models whose suffix Keras 3 does not take."""
-  if fits.uses_legacy_keras(context.module):
-    return
   yield from _model_checkpoints(context)
   yield from _methods(context)
   module = context.module
@@ -65,13 +63,16 @@ def _methods(context: Context) -> Iterator[Report]:
     assert isinstance(function, ast.Attribute)
     if not fits.is_model(module, function.value):
       continue
+    if fits.overrides(module, function.value, function.attr):
+      continue
     node = values.arguments(module, call, ("filepath",)).get("filepath")
     wanted, right = _METHODS[function.attr]
     if function.attr == "load_weights" and node is not None:
       if formats.tf1_reason(context, node) is not None:
         continue  # EM518 says more
       if values.always_call_of(module, node, (_LATEST,)):
-        yield _report(context, node, "load_weights", "a TensorFlow checkpoint", wanted, None)
+        if not fits.is_for_keras_2(module, node):
+          yield _report(context, node, "load_weights", "a TensorFlow checkpoint", wanted, None)
         continue
     yield from _refused(context, node, function.attr, wanted, right)
 
@@ -85,7 +86,9 @@ def _refused(
 ) -> Iterator[Report]:
   """Reports a path that certainly ends with none of the suffixes."""
   end = paths.ending(context.module, node)
-  if node is None or not end.lacks(wanted) or (end.whole and "://" in end.text):
+  if node is None or not end.lacks(wanted) or (end.whole and "hf://" in end.text):
+    return
+  if fits.is_for_keras_2(context.module, node):
     return
   shown = _shown(context.module, node, end)
   yield _report(context, node, function, shown, wanted, _fixed(node, right))
@@ -140,6 +143,29 @@ def latest_of_h5(context: Context) -> Iterator[Report]:
     place = paths.parts(module, node)
     here = [w for w in found if place is not None and w.directory == place]
     files = [w for w in here if w.is_keras_file]
-    if files and len(files) == len(here):
+    if files and len(files) == len(here) and not _is_given_away(module, node):
       line = module.span(files[0].call).line
       yield context.report("EM517", call, writer=files[0].name, line=line)
+
+
+def _is_given_away(module: Module, directory: Optional[ast.expr]) -> bool:
+  """Whether other code gets the directory as well: it may write checkpoints there."""
+  if not isinstance(directory, (ast.Name, ast.Attribute)):
+    return False
+  text = ast.unparse(directory)
+  for call in fits.nodes(module, ast.Call):
+    arguments = [*call.args, *(k.value for k in call.keywords)]
+    given = [a for a in arguments if isinstance(a, type(directory)) and ast.unparse(a) == text]
+    if given and not _only_looks(module, call):
+      return True
+  return False
+
+
+def _only_looks(module: Module, call: ast.Call) -> bool:
+  symbol = module.resolve(call.func)
+  path = symbol.path if symbol is not None else ""
+  if path.startswith(("os.", "shutil.", "glob.", "pathlib.", "tf.io.gfile.", "tf.gfile.")):
+    return True
+  if path == _LATEST or path.startswith("tf.keras.callbacks."):
+    return True
+  return isinstance(call.func, ast.Name) and call.func.id in ("print", "str", "sorted", "len")

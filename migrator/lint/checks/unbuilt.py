@@ -28,11 +28,9 @@ _NAMING = frozenset(("name", "dtype", "trainable", "dynamic", "autocast"))
 def unbuilt_models(context: Context) -> Iterator[Report]:
   """`fit` with BackupAndRestore of a model that has no input shape."""
   module = context.module
-  if fits.uses_legacy_keras(module):
-    return
   reported: set[ast.AST] = set()
-  for _, model, backup in unbuilt_fits(module, classes=True):
-    if model not in reported:
+  for fit, model, backup in unbuilt_fits(module, classes=True):
+    if model not in reported and not fits.is_for_keras_2(module, fit):
       reported.add(model)
       what = describe(module, model)
       yield context.report("EM502", model, what=what, line=module.span(backup).line)

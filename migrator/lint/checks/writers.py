@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from migrator.lint import values
 from migrator.lint.checks import fits, paths
@@ -21,8 +20,7 @@ _LOGS = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class Writer:
+class Writer(NamedTuple):
   """One call that writes files.
 
   Attributes:
