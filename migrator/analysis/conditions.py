@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from migrator.analysis import facts, symbols
 
@@ -32,8 +31,7 @@ _NEGATED = {
 _DEPTH = 4
 
 
-@dataclasses.dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
   """What holds where a condition does.
 
   Attributes:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from migrator.analysis import aliases, places, symbols
 from migrator.analysis.binding import Binding
@@ -25,8 +24,7 @@ class UnknownType:
 UNKNOWN = UnknownType()
 
 
-@dataclasses.dataclass(frozen=True)
-class Use:
+class Use(NamedTuple):
   """A name or attribute chain that means a TensorFlow symbol.
 
   `certain` is False where the name may come from a star import.
@@ -43,6 +41,7 @@ class Module:
 
   Attributes:
     text, filename: as given.
+    parsed: the text of the tree.
     tree: the syntax tree.
     root: the scope of the module.
     parents: the node above a node; going through all of them is slow, asking for one is not.
@@ -71,7 +70,7 @@ class Module:
   ):
     self.text = text
     self.filename = filename
-    parsed = text if shortened is None else shortened
+    self.parsed = parsed = text if shortened is None else shortened
     with warnings.catch_warnings():
       # "\d" in old code warns, and would raise under -W error.
       warnings.simplefilter("ignore")

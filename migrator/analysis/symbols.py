@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from migrator.analysis import private_names
 
@@ -16,8 +15,7 @@ _ESTIMATOR_HOOKS = frozenset(
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class Symbol:
+class Symbol(NamedTuple):
   """A TensorFlow name behind any alias.
 
   Attributes:

@@ -184,10 +184,8 @@ def _selected(examined: Examined, request: Request, settings: config.Settings) -
 
   chosen = settings.of(examined.path)
   if chosen.foreign:
-    import dataclasses
-
     findings = tuple(f for f in examined.findings if f.code not in chosen.foreign)
-    examined = dataclasses.replace(examined, findings=findings)
+    examined = examined._replace(findings=findings)
   return selection.apply(
     examined,
     select=chosen.select,

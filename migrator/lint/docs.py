@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import pathlib
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from migrator.lint import rule_examples, rules
+from migrator.lint.rule import to_plain
 from migrator.lint.rules import Match, Rule
 
 _FIXES = {
@@ -33,7 +33,7 @@ _GROUPS = {
 
 def to_json(rule: Rule) -> dict[str, Any]:
   """The rule as plain values; `example_message` is its message for the first example."""
-  plain = {**dataclasses.asdict(rule), "values": dict(rule.values)}
+  plain = {**to_plain(rule), "values": dict(rule.values)}
   return {**plain, "example_message": rule_examples.message(rule)}
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from migrator.lint.finding import Finding
 
 
-@dataclasses.dataclass(frozen=True)
-class Directive:
+class Directive(NamedTuple):
   """One `# noqa` comment.
 
   Attributes:
@@ -51,8 +49,7 @@ class Directive:
     return first <= span.line <= self.line or first <= span.end_line <= self.line
 
 
-@dataclasses.dataclass(frozen=True)
-class Examined:
+class Examined(NamedTuple):
   """What lint knows of one file before anything is selected or silenced.
 
   Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from migrator.analysis.span import Span
 
@@ -11,8 +10,7 @@ from migrator.analysis.span import Span
 ERRORS = frozenset(("EM001", "EM002", "EM003", "EM004", "EM005", "EM007"))
 
 
-@dataclasses.dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
   """One rule at one place.
 
   Attributes:

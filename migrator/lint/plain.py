@@ -5,7 +5,6 @@ Names of files are left out: the same content has the same findings wherever it 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +12,8 @@ from migrator.analysis.span import Span
 from migrator.lint.examined import Directive, Examined
 from migrator.lint.finding import Finding
 
-_FINDING = tuple(f.name for f in dataclasses.fields(Finding) if f.name not in ("path", "span"))
-_DIRECTIVE = tuple(f.name for f in dataclasses.fields(Directive))
+_FINDING = tuple(name for name in Finding._fields if name not in ("path", "span"))
+_DIRECTIVE = Directive._fields
 
 
 def dump(examined: Examined) -> list[Any]:

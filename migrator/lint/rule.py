@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import string
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 FIXES = ("safe", "review", "manual")
 REPORTERS = ("lint", "rewrite")
@@ -17,8 +16,7 @@ class RuleError(ValueError):
   """A rule file, or the use of a rule, is faulty. The message names the file or the code."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Example:
+class Example(NamedTuple):
   """Code that a rule flags (`bad`), what to write instead (`good`), code that it lets pass (`ok`)."""
 
   bad: str = ""
@@ -26,8 +24,7 @@ class Example:
   ok: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
-class Match:
+class Match(NamedTuple):
   """What a rule flags, told without Python. All conditions must hold.
 
   Attributes:
@@ -66,8 +63,7 @@ class Match:
     return self.about_argument or self.at != "name"
 
 
-@dataclasses.dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
   """One rule.
 
   Attributes:
@@ -135,8 +131,14 @@ class Rule:
     return self.message.format_map(values)
 
 
+def to_plain(rule: Rule) -> dict[str, Any]:
+  """A rule as dicts, lists and simple values, for JSON."""
+  match = [found._asdict() for found in rule.match]
+  return {**rule._asdict(), "match": match, "examples": [e._asdict() for e in rule.examples]}
+
+
 def from_plain(data: Mapping[str, Any]) -> Rule:
-  """The rule that `dataclasses.asdict` made plain, also after JSON; nothing is checked."""
+  """The rule that `to_plain` made plain, also after JSON; nothing is checked."""
   parts = dict(data)
   parts["symbols"] = tuple(parts.get("symbols", ()))
   parts["match"] = tuple(_match_from_plain(m) for m in parts.get("match", ()))

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import os
 from collections.abc import Mapping, Sequence
@@ -159,7 +158,7 @@ def _compiled(folder: str) -> derived.Derived:
   """Our own rules as plain values: read and checked now, or when they last changed."""
 
   def make() -> list[dict[str, Any]]:
-    return [dataclasses.asdict(found) for found in _read_all(folder).values()]
+    return [rule.to_plain(found) for found in _read_all(folder).values()]
 
   here = os.path.dirname(os.path.abspath(__file__))
   code = [os.path.join(here, name) for name in ("rule.py", "rule_file.py")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Sequence
 from typing import Callable, Optional
@@ -22,7 +21,6 @@ _OURS = re.compile(r"EM\d+")
 PerFileIgnore = tuple[Callable[[str], bool], Sequence[str]]
 
 
-@dataclasses.dataclass(frozen=True)
 class Selection:
   """Codes, or beginnings of them; the longest that fits a code decides.
 
@@ -32,9 +30,15 @@ class Selection:
     ignore: not these.
   """
 
-  select: Sequence[str] = ()
-  extend_select: Sequence[str] = ()
-  ignore: Sequence[str] = ()
+  def __init__(
+    self,
+    select: Sequence[str] = (),
+    extend_select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+  ):
+    self.select = select
+    self.extend_select = extend_select
+    self.ignore = ignore
 
   def __contains__(self, code: str) -> bool:
     chosen = _longest(code, self.select) if self.select else 0
@@ -114,7 +118,7 @@ def _unused(
   line, start, end, text = _without(directive, {*idle, *unknown})
   span = Span(line, start, line, end)
   finding = rules.finding(UNUSED_NOQA, span, path, cell=directive.cell, reason="; ".join(reasons))
-  return dataclasses.replace(finding, source=directive.source, replacement=text)
+  return finding._replace(source=directive.source, replacement=text)
 
 
 def _listed(codes: Sequence[str], word: str = "and") -> str:

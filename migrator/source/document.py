@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import dataclasses
 import io
 import re
 import tokenize
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from migrator.source import errors, newlines, parse
 
@@ -22,8 +21,7 @@ def mentions(raw: bytes) -> bool:
   return any(word in raw for word in _GATE)
 
 
-@dataclasses.dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
   """A .py file or a notebook.
 
   Attributes:
@@ -86,7 +84,7 @@ class Document:
     They have the same bytes; `text` and `locate` are those of the program.
     """
     files = self.notebook.files if self.notebook is not None else ()
-    return [self, *(dataclasses.replace(self, text=f.text, notebook=f) for f in files)]
+    return [self, *(self._replace(text=f.text, notebook=f) for f in files)]
 
   def check(self) -> Optional[errors.SourceError]:
     """Returns why the text is no Python 3 (EM001, EM002), or None when it is."""

@@ -1,6 +1,5 @@
 """Rule files of a team: what is wrong in them is named with its line."""
 
-import dataclasses
 import json
 import re
 
@@ -58,7 +57,7 @@ def test_a_good_rule_stands_behind_ours_and_has_defaults(load):
 
 def test_a_rule_survives_json(load):
   for known in load(GOOD).values():
-    assert rule.from_plain(json.loads(json.dumps(dataclasses.asdict(known)))) == known
+    assert rule.from_plain(json.loads(json.dumps(rule.to_plain(known)))) == known
 
 
 @pytest.mark.parametrize(

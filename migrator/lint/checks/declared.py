@@ -7,11 +7,10 @@ and only in texts that contain one of their words.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from migrator.analysis import symbols
 from migrator.analysis.module import UNKNOWN, Module
@@ -20,8 +19,7 @@ from migrator.lint.checks.registry import Context, Report, check
 from migrator.lint.rule import Match, Rule
 
 
-@dataclasses.dataclass(frozen=True)
-class _Use:
+class _Use(NamedTuple):
   """A name, attribute chain or import that may mean any of `paths`.
 
   `node` is an expression, or an import statement whose `alias` is meant.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from migrator.analysis import facts, guards, symbols, type_hints
 from migrator.analysis.module import Module, Span, Use
@@ -13,8 +12,7 @@ from migrator.lint import symbol_table
 from migrator.lint.rules import Rule
 
 
-@dataclasses.dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
   """A rule that applies at a place.
 
   Attributes:
@@ -81,8 +79,7 @@ class Context:
 Function = Callable[[Context], Iterable[Report]]
 
 
-@dataclasses.dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
   """A registered function.
 
   Attributes:
@@ -131,7 +128,7 @@ def checks(words: tuple[str, ...]) -> tuple[Check, ...]:
     if not entry.declared:
       found.append(entry)
     elif words:
-      found.append(dataclasses.replace(entry, words=words))
+      found.append(entry._replace(words=words))
   return tuple(found)
 
 

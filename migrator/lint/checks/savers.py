@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
@@ -27,8 +26,7 @@ _WORDS = ("MonitoredTrainingSession", "CheckpointSaverHook")
 _UNSET = object()
 
 
-@dataclasses.dataclass(frozen=True)
-class _Cadence:
+class _Cadence(NamedTuple):
   """What a hook or a session saves: numbers, UNKNOWN, None for off, or _UNSET."""
 
   module: Module
