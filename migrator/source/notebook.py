@@ -14,6 +14,7 @@ _PYTHON = re.compile(r"i?py", re.I)  # also of kernels: ipython, python3, pyspar
 # Before a cell whose first line is indented, which IPython allows.
 _INDENT = re.compile(r"(?:[ \t]*\n)*([ \t]+)\S")
 _HEADER = "if True:\n"
+_IMPORT = re.compile(r"(?:import|from)[ \t]+[\w.]+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +44,8 @@ class Notebook:
   """The code of a notebook.
 
   Attributes:
-    cells: its code cells; of those that are not Python of this program, the code is empty.
+    cells: its code cells; of those that are not Python of this program, the code is empty, and of
+      those that cannot be read only the imports are left, which the other cells need.
     errors: what is wrong with cells that cannot be read.
     files: programs that cells write to files (`%%writefile task.py`), each with its cells.
   """
@@ -187,7 +189,7 @@ def _is_python(data: dict[str, Any]) -> bool:
 
 
 def _as_python(source: str, path: str, number: int) -> tuple[Cell, Optional[errors.SourceError]]:
-  """Returns the cell, with no code if it is no Python, and an error or None."""
+  """Returns the cell, with no code or only its imports if it is no Python; an error or None."""
   lines = re.split(r"\r\n|\r|\n", source)
   blank = Cell(number, source, "\n" * (len(lines) - 1))
   magic, is_python = magics.cell_magic(lines)
@@ -203,7 +205,13 @@ def _as_python(source: str, path: str, number: int) -> tuple[Cell, Optional[erro
       if parse.check(header + code, path) is None:
         return Cell(number, source, code, header), None
     tried.append(code)
-  return blank, _fault(tried[magics.PLAIN], indent[1] if indent else "", path, number)
+  kept = Cell(number, source, "\n".join(_import(line) for line in lines))
+  return kept, _fault(tried[magics.PLAIN], indent[1] if indent else "", path, number)
+
+
+def _import(line: str) -> str:
+  """The line if it is an import of its own, else an empty one."""
+  return line if _IMPORT.match(line) and parse.check(line, "") is None else ""
 
 
 def _fault(code: str, indent: str, path: str, number: int) -> errors.SourceError:

@@ -123,3 +123,10 @@ def test_what_is_no_notebook_is_named_with_its_line(raw, line):
 def test_a_notebook_that_is_no_utf_8():
   (finding,) = engine.check_bytes(b'{\n"cells": ["\xe4"]}', "n.ipynb")
   assert (finding.code, finding.span.line) == ("EM003", 2)
+
+
+def test_imports_of_a_cell_that_cannot_be_parsed_still_bind_their_names():
+  broken = "import os\nimport tensorflow as tf\nprint tf.__version__\ntf.train.Saver()"
+  raw = _raw(broken, "saver = tf.train.Saver()")
+  found = [(f.code, f.cell, f.span.line) for f in engine.check_bytes(raw, "n.ipynb")]
+  assert found == [("EM004", 1, 3), ("EM401", 2, 1)]
