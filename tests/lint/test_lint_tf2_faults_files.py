@@ -247,3 +247,13 @@ def test_a_directory_that_other_code_gets_may_hold_checkpoints():
   latest = "latest = tf.train.latest_checkpoint(d)\n"
   assert _found(f"import os\n{text}os.makedirs(d)\n{latest}", "EM517")
   assert not _found(f"{text}train(directory=d)\n{latest}", "EM517")
+
+
+@pytest.mark.parametrize(
+  "expects", ["self.assertRaisesRegex(ValueError, 'x')", "pytest.raises(ValueError)"]
+)
+def test_what_a_test_expects_to_raise_is_not_reported(expects):
+  text = f"{MODEL}with {expects}:\n  model.save('models/a')\n"
+  assert not _found(text, "EM515")
+  manager = f"with {expects}:\n  tf.train.CheckpointManager(c, 'd', max_to_keep=0)\n"
+  assert not _found(manager, "EM507")

@@ -62,6 +62,8 @@ def test_a_manager_of_an_unknown_checkpoint_may_assert():
     ("tf.train.load_variable(p, 'w')", "the value of a variable"),
     ("r = tf.compat.v1.train.NewCheckpointReader(p)", "a reader"),
     ("w = tf.train.load_variable(p, 'w')\nprint(w)", None),
+    ("try:\n  tf.train.load_checkpoint(p)\nexcept ValueError:\n  p = None", None),
+    ("with self.assertRaises(ValueError):\n  tf.train.load_checkpoint(p)", None),
   ],
 )
 def test_other_readers_whose_result_is_dropped(text, what):

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
-from migrator.lint.checks import cardinality, fits
+from migrator.lint.checks import cardinality, fits, keras_versions
 from migrator.lint.checks.registry import Context, Report, check
 
 PARAMETERS = ("backup_dir", "save_freq")
@@ -40,7 +40,7 @@ def arguments(context: Context) -> Iterator[Report]:
   for call, _ in context.calls_of(*fits.BACKUPS):
     found = values.arguments(module, call, PARAMETERS)
     frequency = batches(module, found)
-    if frequency is not None and not fits.is_for_keras_2(module, call):
+    if frequency is not None and not keras_versions.is_for_keras_2(module, call):
       yield context.report("EM504", call, value=frequency)
     if is_deleted(module, found):
       yield _deleted(context, call, found.get("delete_checkpoint"))
@@ -141,6 +141,8 @@ def without_eager(context: Context) -> Iterator[Report]:
   module = context.module
   disabled = _disabling(context)
   for call, _ in context.calls_of(*fits.BACKUPS):
+    if keras_versions.is_expected_to_raise(module, call):
+      continue
     if disabled is not None:
       symbol, line = disabled
       yield context.report("EM511", call, what=f"`{symbol}()`", line=line)

@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
-from migrator.lint.checks import fits, writers
+from migrator.lint.checks import fits, keras_models, writers
 from migrator.lint.checks.registry import Context, Report, check
 
 _METHODS = ("on_train_batch_end", "on_batch_end", "on_train_batch_begin", "on_batch_begin")
@@ -21,7 +21,7 @@ def saves_by_batch(context: Context) -> Iterator[Report]:
   module = context.module
   for owner in fits.nodes(module, ast.ClassDef):
     methods = [f for f in owner.body if isinstance(f, ast.FunctionDef) and f.name in _METHODS]
-    if methods and fits.is_callback_class(module, owner):
+    if methods and keras_models.is_callback_class(module, owner):
       for method in methods:
         yield from _in_method(context, method)
 
@@ -68,7 +68,7 @@ def _saves(module: Module, statement: ast.stmt) -> bool:
     if call.func.attr not in _SAVING:
       continue
     owner = call.func.value
-    if fits.is_model(module, owner):
+    if keras_models.is_model(module, owner):
       return True
     if values.always_call_of(module, owner, (writers.MANAGER, writers.CHECKPOINT)):
       return True

@@ -9,7 +9,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import directories, fits, paths, writers
+from migrator.lint.checks import directories, fits, keras_models, paths, writers
 from migrator.lint.checks.directories import Directories
 from migrator.lint.checks.registry import Context, Report, check
 
@@ -46,7 +46,7 @@ def tf1_checkpoints(context: Context) -> Iterator[Report]:
     reason = tf1_reason(context, node) if node is not None else None
     if node is None or reason is None:
       continue
-    if fits.is_model(module, call.func.value):  # type: ignore[attr-defined]
+    if keras_models.is_model(module, call.func.value):  # type: ignore[attr-defined]
       yield _report(context, call, node, reason, _LOAD_WEIGHTS)
 
 

@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
-from migrator.lint.checks import fits
+from migrator.lint.checks import fits, keras_versions
 from migrator.lint.checks.directories import Directories
 from migrator.lint.checks.registry import Context, Report, check
 from migrator.lint.checks.writers import MANAGER
@@ -25,7 +25,8 @@ def managers(context: Context) -> Iterator[Report]:
     found = values.arguments(module, call, _PARAMETERS)
     keep = found.get("max_to_keep")
     number = values.literal(module, keep)
-    if keep is not None and isinstance(number, (int, float)) and number <= 0:
+    expected = keras_versions.is_expected_to_raise(module, call)
+    if keep is not None and isinstance(number, (int, float)) and number <= 0 and not expected:
       fixed = "None" if isinstance(keep, (ast.Constant, ast.UnaryOp)) else None
       yield Report("EM507", module.span(keep), {"value": number}, fixed)
     directory = found.get("directory")

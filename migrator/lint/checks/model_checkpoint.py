@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from migrator.analysis.module import UNKNOWN
 from migrator.lint import values
-from migrator.lint.checks import backup, fits
+from migrator.lint.checks import backup, fits, keras_models, keras_versions
 from migrator.lint.checks.registry import Context, Report, check
 
 
@@ -16,7 +16,7 @@ def period(context: Context) -> Iterator[Report]:
   """`ModelCheckpoint(period=)`."""
   module = context.module
   for call, _ in context.calls_of(fits.MODEL_CHECKPOINT):
-    if fits.is_for_keras_2(module, call):
+    if keras_versions.is_silent_in_keras_3(module, call):
       continue
     keyword = next((k for k in call.keywords if k.arg == "period"), None)
     if keyword is not None:
@@ -48,7 +48,7 @@ def best_by_batches(context: Context) -> Iterator[Report]:
         f"`{metric}` is unknown within an epoch: Keras 2 never saves, Keras 3 saves every "
         f"{frequency} batches, best or not"
       )
-    elif metric is not UNKNOWN and not fits.is_for_keras_2(module, call):
+    elif metric is not UNKNOWN and not keras_versions.is_silent_in_keras_3(module, call):
       consequence = (
         "Keras 3 stops with TypeError: 'NoneType' object is not callable when a save falls into "
         "the first epoch"
@@ -73,12 +73,14 @@ def removed_arguments(context: Context) -> Iterator[Report]:
     yield from _removed(context, call, "BackupAndRestore", "save_before_preemption")
   for call in fits.method_calls(module, "save_weights"):
     model = call.func.value  # type: ignore[attr-defined]
-    if fits.is_model(module, model) and not fits.overrides(module, model, "save_weights"):
+    if keras_models.is_model(module, model) and not keras_models.overrides(
+      module, model, "save_weights"
+    ):
       for name in ("save_format", "options"):
         yield from _removed(context, call, "save_weights", name)
 
 
 def _removed(context: Context, call: ast.Call, function: str, name: str) -> Iterator[Report]:
   node = values.arguments(context.module, call).get(name)
-  if node is not None and not fits.is_for_keras_2(context.module, call):
+  if node is not None and not keras_versions.is_silent_in_keras_3(context.module, call):
     yield context.report("EM516", node, argument=name, function=function)

@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import backup, fits, paths, writers
+from migrator.lint.checks import backup, fits, keras_versions, paths, writers
 from migrator.lint.checks.registry import Context, Report, check
 from migrator.lint.checks.writers import Writer
 
@@ -131,7 +131,7 @@ def deleted_directories(context: Context) -> Iterator[Report]:
     place = paths.parts(module, node)
     if node is None or not place or not backup.is_deleted(module, arguments):
       continue
-    if fits.is_for_keras_2(module, call):
+    if keras_versions.is_for_keras_2(module, call):
       continue
     inside = [w for w in found if w.place[: len(place)] == place]
     if inside:

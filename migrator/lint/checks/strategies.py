@@ -9,7 +9,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import backup, fits, paths
+from migrator.lint.checks import backup, fits, keras_versions, paths
 from migrator.lint.checks.registry import Context, Report, check
 
 _UNSUPPORTED = (
@@ -103,7 +103,9 @@ def fit_on_several_workers(context: Context) -> Iterator[Report]:
   module = context.module
   reported: set[ast.AST] = set()
   for fit in fits.method_calls(module, "fit"):
-    for strategy in _strategies(module, fit) if not fits.is_for_keras_2(module, fit) else ():
+    for strategy in (
+      _strategies(module, fit) if not keras_versions.is_silent_in_keras_3(module, fit) else ()
+    ):
       for symbols, error in _FIT_ERRORS:
         if strategy not in reported and values.is_call_of(module, strategy, symbols):
           reported.add(strategy)

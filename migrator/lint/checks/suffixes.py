@@ -9,7 +9,7 @@ from typing import Optional
 
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
-from migrator.lint.checks import fits, formats, paths, writers
+from migrator.lint.checks import fits, formats, keras_models, keras_versions, paths, writers
 from migrator.lint.checks.registry import Context, Report, check
 
 _LATEST = "tf.train.latest_checkpoint"
@@ -61,9 +61,9 @@ def _methods(context: Context) -> Iterator[Report]:
   for call in fits.method_calls(module, *_METHODS):
     function = call.func
     assert isinstance(function, ast.Attribute)
-    if not fits.is_model(module, function.value):
+    if not keras_models.is_model(module, function.value):
       continue
-    if fits.overrides(module, function.value, function.attr):
+    if keras_models.overrides(module, function.value, function.attr):
       continue
     node = values.arguments(module, call, ("filepath",)).get("filepath")
     wanted, right = _METHODS[function.attr]
@@ -71,7 +71,7 @@ def _methods(context: Context) -> Iterator[Report]:
       if formats.tf1_reason(context, node) is not None:
         continue  # EM518 says more
       if values.always_call_of(module, node, (_LATEST,)):
-        if not fits.is_for_keras_2(module, node):
+        if not keras_versions.is_silent_in_keras_3(module, node):
           yield _report(context, node, "load_weights", "a TensorFlow checkpoint", wanted, None)
         continue
     yield from _refused(context, node, function.attr, wanted, right)
@@ -88,7 +88,7 @@ def _refused(
   end = paths.ending(context.module, node)
   if node is None or not end.lacks(wanted) or (end.whole and "hf://" in end.text):
     return
-  if fits.is_for_keras_2(context.module, node):
+  if keras_versions.is_silent_in_keras_3(context.module, node):
     return
   shown = _shown(context.module, node, end)
   yield _report(context, node, function, shown, wanted, _fixed(node, right))

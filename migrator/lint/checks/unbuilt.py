@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import fits
+from migrator.lint.checks import fits, keras_models, keras_versions
 from migrator.lint.checks.registry import Context, Report, check
 
 _SHAPE_KEYWORDS = frozenset(
@@ -30,7 +30,7 @@ def unbuilt_models(context: Context) -> Iterator[Report]:
   module = context.module
   reported: set[ast.AST] = set()
   for fit, model, backup in unbuilt_fits(module, classes=True):
-    if model not in reported and not fits.is_for_keras_2(module, fit):
+    if model not in reported and not keras_versions.is_silent_in_keras_3(module, fit):
       reported.add(model)
       what = describe(module, model)
       yield context.report("EM502", model, what=what, line=module.span(backup).line)
@@ -38,7 +38,7 @@ def unbuilt_models(context: Context) -> Iterator[Report]:
 
 def describe(module: Module, model: ast.Call) -> str:
   """What is said of a model that is not built."""
-  if values.is_call_of(module, model, fits.SEQUENTIALS):
+  if values.is_call_of(module, model, keras_models.SEQUENTIALS):
     return "This Sequential has no input shape"
   return f"Nothing builds this `{values.text(module, model.func)}`"
 
@@ -60,7 +60,7 @@ def unbuilt_fits(
     if backup is None or not isinstance(fit.func, ast.Attribute):
       continue
     for model in _unbuilt(module, fit.func.value, fit):
-      if classes or values.is_call_of(module, model, fits.SEQUENTIALS):
+      if classes or values.is_call_of(module, model, keras_models.SEQUENTIALS):
         yield fit, model, backup
 
 
@@ -73,7 +73,7 @@ def _unbuilt(module: Module, node: ast.AST, before: ast.AST) -> Iterator[ast.Cal
   for value in values.possible(module, node) or ():
     if not isinstance(value, ast.Call):
       continue
-    if values.is_call_of(module, value, fits.SEQUENTIALS):
+    if values.is_call_of(module, value, keras_models.SEQUENTIALS):
       if _lacks_shape(module, value):
         yield value
       continue
@@ -87,7 +87,7 @@ def _unbuilt(module: Module, node: ast.AST, before: ast.AST) -> Iterator[ast.Cal
 
 def _needs_data(module: Module, node: ast.ClassDef) -> bool:
   """Whether a model class gets its variables from the first batch only."""
-  if not any(_path(module, base) in fits.MODEL_CLASSES for base in node.bases):
+  if not any(_path(module, base) in keras_models.CLASSES for base in node.bases):
     return False
   body = {f.name: f for f in node.body if isinstance(f, ast.FunctionDef)}
   if "call" not in body or "fit" in body:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, Optional
 
 from migrator.lint import values
-from migrator.lint.checks import fits, paths
+from migrator.lint.checks import fits, keras_models, paths
 from migrator.lint.checks.registry import Context
 
 MANAGER = "tf.train.CheckpointManager"
@@ -70,7 +70,7 @@ def _by_methods(context: Context) -> Iterator[Writer]:
     node = call.args[0] if call.args else None
     if method != "save_weights" and values.always_call_of(module, owner, (CHECKPOINT,)):
       yield from _file(context, call, node, f"Checkpoint.{method}", True)
-    elif method != "write" and fits.is_model(module, owner):
+    elif method != "write" and keras_models.is_model(module, owner):
       yield from _file(context, call, node, f"Model.{method}", method == "save_weights")
 
 
