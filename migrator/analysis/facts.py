@@ -6,11 +6,10 @@ import ast
 import builtins
 import dataclasses
 import functools
-import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Optional
 
-from migrator.analysis import symbols
+from migrator.analysis import symbols, tables
 from migrator.analysis.module import Module, Use
 
 # Parameter order of the constructors and methods, from the API pages of TF 1.15 and 2.15
@@ -83,8 +82,7 @@ def calls(module: Module) -> Iterator[tuple[ast.Call, symbols.Symbol]]:
 @functools.cache
 def _tf1_names() -> frozenset[str]:
   """Made by tests/analysis/make_tf1_names.py."""
-  path = pathlib.Path(__file__).with_name("tf1_names.txt")
-  return frozenset(path.read_text(encoding="utf-8").split())
+  return frozenset(tables.read("tf1_names.txt").split())
 
 
 def is_tf1_name(path: str) -> bool:

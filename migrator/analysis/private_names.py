@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-import pathlib
 from typing import Optional
+
+from migrator.analysis import tables
 
 _APIS = {"!": "v1", "~": "v2"}
 
@@ -12,9 +13,8 @@ _APIS = {"!": "v1", "~": "v2"}
 @functools.cache
 def _table() -> dict[str, dict[str, tuple[str, str]]]:
   """{module: {name: (public name, api)}}; made by tests/rules/make_symbol_list.py."""
-  path = pathlib.Path(__file__).with_name("private_names.txt")
   table: dict[str, dict[str, tuple[str, str]]] = {}
-  for line in path.read_text(encoding="utf-8").splitlines():
+  for line in tables.read("private_names.txt").splitlines():
     module, prefix, *words = line.split()
     names = table.setdefault(module, {})
     for word in words:

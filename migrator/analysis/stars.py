@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import functools
-import pathlib
 from collections.abc import Iterator
 
-from migrator.analysis import private_names, symbols
+from migrator.analysis import private_names, symbols, tables
 from migrator.analysis.module import Module, Use
 
 # What `from tensorflow import *` binds and what leads to removed names.
@@ -17,8 +16,7 @@ _TOP = ("compat", "contrib", "estimator", "keras", "train")
 @functools.cache
 def _removed_names() -> dict[str, tuple[str, ...]]:
   """{public module: names}; made by tests/rules/make_symbol_list.py."""
-  path = pathlib.Path(__file__).with_name("removed_names.txt")
-  lines = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
+  lines = (line.split() for line in tables.read("removed_names.txt").splitlines())
   return {module: tuple(names) for module, *names in lines}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import json
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from typing import Optional
@@ -30,7 +29,11 @@ def findings(
   from migrator.lint.formats import colors
 
   color = file is None and colors.wanted(sys.stdout.isatty())
-  width = shutil.get_terminal_size().columns if sys.stdout.isatty() else formats.WIDTH
+  width = formats.WIDTH
+  if sys.stdout.isatty():
+    import shutil
+
+    width = shutil.get_terminal_size().columns
   options = formats.Options(color, width, _root(), problems)
   _write(formats.render(style, found, options), file, color)
 

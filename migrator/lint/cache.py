@@ -210,7 +210,7 @@ def _sources(package: str) -> Iterator[str]:
   for room in ("analysis", "lint", "lint/checks", "source"):
     folder = os.path.join(package, *room.split("/"))
     for name in sorted(os.listdir(folder)):
-      if name.endswith(".py"):
+      if name.endswith((".py", ".txt")):
         yield os.path.join(folder, name)
 
 

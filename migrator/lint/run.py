@@ -153,7 +153,7 @@ class _Run:
     yield (), []
     if not self._left:
       return
-    from migrator.lint import engine, pool, rules
+    from migrator.lint import engine, rules
 
     del engine  # imported, and the rules loaded, once for all processes
     rules.load()
@@ -161,7 +161,10 @@ class _Run:
     chunks, count = self._plan(tasks, jobs)
     if count == 0:
       yield from (((task,), [(task, self._do(task))]) for task in tasks)
-    elif pool.is_available():
+      return
+    from migrator.lint import pool
+
+    if pool.is_available():
       yield from pool.run(self._do, chunks, count)
     else:
       from migrator.lint import spawned
@@ -171,15 +174,17 @@ class _Run:
 
   def _plan(self, tasks: Sequence[int], jobs: Optional[int]) -> tuple[list[list[int]], int]:
     """Chunks of tasks, and how many processes; 0: do them in this one."""
-    from migrator.lint import large, pool
+    from migrator.lint import large
 
     sizes = [min(self._size(task), large.LIMIT) + _PER_FILE for task in tasks]
     total = sum(sizes)
     count = min(_cpus(), total // _WORTH) if jobs is None else jobs
     if count <= 1:
-      count = int(jobs is None and pool.is_available() and max(sizes) > _RISKY)
+      count = int(jobs is None and hasattr(os, "fork") and max(sizes) > _RISKY)
     if not count:
       return [], 0
+    from migrator.lint import pool
+
     least = _CHUNK if jobs is None else 1
     most = max(least, total // (16 * count), 2 * total // pool.MOST_CHUNKS)
     chunks: list[list[int]] = []
@@ -201,13 +206,11 @@ class _Run:
   def _take(self, task: int, result: Any) -> None:
     """Turns the result of a task into an outcome, and keeps it."""
     file, status = self._files[task], self._statuses[task]
-    from migrator.lint import pool
-
-    if isinstance(result, pool.Died):
+    if result is None:
+      return
+    if not isinstance(result, list):  # pool.Died
       problem = f"{file.path}: the process died while it examined this file; it was not checked."
       self._outcomes[task] = Outcome(file.path, problem=problem)
-      return
-    if result is None:
       return
     kind, text, values = result
     if kind == _FAULTY_RULE:

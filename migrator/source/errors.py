@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Optional
 
 SYNTAX = "EM001"
@@ -12,7 +11,6 @@ NOTEBOOK_CELL = "EM004"
 NOTEBOOK_NOT_REWRITTEN = "EM005"
 
 
-@dataclasses.dataclass(eq=False)
 class SourceError(Exception):
   """A file, or a cell of a notebook, that cannot be read as Python.
 
@@ -25,12 +23,22 @@ class SourceError(Exception):
     cell: 1-based number of the notebook cell, counting all cells; None for a .py file.
   """
 
-  code: str
-  path: str
-  reason: str
-  line: int = 1
-  column: int = 0
-  cell: Optional[int] = None
+  def __init__(
+    self,
+    code: str,
+    path: str,
+    reason: str,
+    line: int = 1,
+    column: int = 0,
+    cell: Optional[int] = None,
+  ):
+    super().__init__(code, path, reason, line, column, cell)
+    self.code = code
+    self.path = path
+    self.reason = reason
+    self.line = line
+    self.column = column
+    self.cell = cell
 
   def __str__(self) -> str:
     cell = f"cell {self.cell}:" if self.cell is not None else ""

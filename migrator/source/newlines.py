@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 
 def unify(text: str) -> str:
   """The text with "\\n" at the end of each line."""
@@ -23,6 +21,8 @@ def restore(original: str, changed: str, newline: str) -> str:
   """
   if "\r" not in original:
     return changed
+  import difflib  # needed for files with several kinds of line ends only
+
   old = original.splitlines(keepends=True)
   old_bare = [unify(line) for line in old]
   new = changed.splitlines(keepends=True)
