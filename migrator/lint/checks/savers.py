@@ -97,7 +97,7 @@ def cadences(context: Context) -> Iterator[Report]:
       yield context.report("EM102", call, who=name, **names)
     elif session and cadence.found.complete and _directory(module, cadence) is not None:
       every = cadence.describe()
-      given = _hooks_in(module, cadence.found, ("hooks", "chief_only_hooks"))
+      given = hooks_in(module, cadence.found, ("hooks", "chief_only_hooks"))
       asked = "no checkpoint of its own" if given else "no checkpoint at all"
       if every is not None:
         keep = _keep_of_scaffold(module, cadence.found.get("scaffold"))
@@ -128,14 +128,14 @@ def two_savers(context: Context) -> Iterator[Report]:
   reported = set()
   for session, _ in context.calls_of(_SESSION):
     other = _session(module, session)
-    given = _hooks_in(module, other.found, ("hooks", "chief_only_hooks"))
+    given = hooks_in(module, other.found, ("hooks", "chief_only_hooks"))
     for hook in (h for h in hooks if h in given):
       what = _beside_session(module, _hook(module, hook), other)
       if what is not None and hook not in reported:
         reported.add(hook)
         yield context.report("EM410", hook, what=what)
   for found, makers, place in _estimator_hooks(context):
-    given = _hooks_in(module, found, ("hooks", "training_hooks", "training_chief_hooks"))
+    given = hooks_in(module, found, ("hooks", "training_hooks", "training_chief_hooks"))
     for hook in (h for h in hooks if h in given and h not in reported):
       what = _instead_of_estimators(context, _hook(module, hook), makers, place)
       if what is not None:
@@ -143,13 +143,21 @@ def two_savers(context: Context) -> Iterator[Report]:
         yield context.report("EM410", hook, what=what)
 
 
-def _hooks_in(module: Module, found: values.Arguments, names: tuple[str, ...]) -> set[ast.AST]:
+def hooks_in(module: Module, found: values.Arguments, names: tuple[str, ...]) -> set[ast.AST]:
   """What the lists of hooks among the arguments of a call can hold."""
   given: set[ast.AST] = set()
   for name in names:
     for element in estimators.elements(module, found.get(name)):
       given.update(values.possible(module, element) or ())
   return given
+
+
+def saving_sessions(context: Context) -> Iterator[values.Arguments]:
+  """The arguments of every MonitoredTrainingSession that has a directory to resume from."""
+  for call, _ in context.calls_of(_SESSION):
+    session = _session(context.module, call)
+    if _directory(context.module, session) is not None:
+      yield session.found
 
 
 def _beside_session(module: Module, hook: _Cadence, other: _Cadence) -> Optional[str]:
