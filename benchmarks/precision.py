@@ -263,8 +263,10 @@ def _findings(files: set[Path]) -> dict[tuple[str, str, int], set[str]]:
   done = subprocess.run(
     [*command, *options, *sorted(map(str, files))], capture_output=True, text=True, check=False
   )
-  if not done.stdout.startswith("["):
+  if done.returncode not in (0, 1, 2) or not done.stdout.startswith("["):
     raise SystemExit(done.stderr)
+  for line in done.stderr.splitlines()[:-1]:  # the last one counts
+    print(line, file=sys.stderr)
   codes = collections.defaultdict(set)
   for finding in json.loads(done.stdout):
     cell = str(finding["cell"] or "")
