@@ -28,7 +28,9 @@ def attribute(module: Module, node: ast.Attribute) -> Optional[symbols.Symbol]:
   Returns:
     None where the class has the attribute assigned more than once, or from something else.
   """
-  if not isinstance(node.value, ast.Name) or node.attr not in _candidates(module):
+  if not isinstance(node.value, ast.Name) or not module.may_mean(node.attr):
+    return None
+  if node.attr not in _candidates(module):
     return None
   owner = _class_of(module, node.value)
   if owner is None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any, Optional
 
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_REDIRECT = re.compile(r"(?:[\n;:][ \t]*)(?:global|nonlocal)[ \t\\]")
 
 
 @dataclasses.dataclass(eq=False)
@@ -29,6 +30,11 @@ class Binding:
   value: Optional[ast.expr] = None
   target: str = ""
   guarded: bool = False
+
+
+def redirects(text: str) -> bool:
+  """Whether a text may have a `global` or `nonlocal` statement."""
+  return ("global" in text or "nonlocal" in text) and _REDIRECT.search(text) is not None
 
 
 class Names:

@@ -15,6 +15,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
+from migrator.analysis import binding
+
 # A line at the left edge that begins something; `)` at the left edge ends what is above.
 _TOP = re.compile(r"\n[^\s#)\]}]")
 _FUNCTION = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)[ \t]*\(")
@@ -110,7 +112,7 @@ def _part(text: str, begin: int, end: int) -> Optional[_Part]:
     head = match[0]
   body = text[begin:end]
   # A string over several lines that begins or ends in between.
-  if body.count('"""') % 2 or body.count("'''") % 2 or "global " in body:
+  if body.count('"""') % 2 or body.count("'''") % 2 or binding.redirects(body):
     return None
   return _Part(begin, end, head)
 

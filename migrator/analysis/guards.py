@@ -37,8 +37,8 @@ class Guards:
   def __init__(self, module: Module, is_removed: Callable[[str], bool]):
     self._module = module
     self._is_removed = is_removed
-    self._inert = not any(word in module.text for word in _WORDS)
-    self._has_dead_code = any(word in module.text for word in _DEAD)
+    self._inert = not any(word in module.parsed for word in _WORDS)
+    self._has_dead_code = any(word in module.parsed for word in _DEAD)
     self._guarded_bindings: dict[int, bool] = {}
 
   def is_dead(self, use: Use) -> bool:

@@ -47,7 +47,7 @@ def find(text: str, stems: Sequence[str]) -> Iterator[Imported]:
       # The statement may begin on a line above that ends with a backslash.
       while first > 1 and text[:first].endswith(("\\\n", "\\\r\n")):
         first = text.rfind("\n", 0, first - 1) + 1
-      if first != begin and "import" in text[first:end]:
+      if first != begin and ("import" in text[first:end] or text[end - 1] in "\\\r"):
         begin = first
         statement = _logical(text, first, end)
         for name, bound, target in _read(statement):

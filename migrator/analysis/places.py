@@ -7,7 +7,8 @@ the statements of those lines are recorded first, and others when somebody asks 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+import bisect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Optional, TypeVar
 
 from migrator.analysis import scopes
@@ -37,19 +38,27 @@ class Record:
     statements: Iterable[ast.stmt],
     parent: ast.AST,
     scope: scopes.Scope,
-    lines: Optional[frozenset[int]] = None,
+    lines: Optional[Sequence[int]] = None,
   ) -> None:
-    """Records the statements of a block that stand on one of the lines (None: on any)."""
+    """Records the statements of a block that stand on one of the lines (None: on any), in order."""
     for statement in statements:
-      if lines is not None and not _stands_on(statement, lines):
-        continue
+      if lines is not None:
+        first = statement.lineno
+        decorators = getattr(statement, "decorator_list", None)
+        if decorators:
+          first = min(first, decorators[0].lineno)
+        place = bisect.bisect_left(lines, first)
+        if place == len(lines):
+          return  # as what follows
+        if lines[place] > (statement.end_lineno or first):
+          continue
       if statement not in self.parents:
         self.parents[statement] = parent
         self.scope_of[statement] = scope
         self._head(statement, scope)
       self._bodies(statement, scope, lines)
 
-  def _bodies(self, node: ast.AST, scope: scopes.Scope, lines: Optional[frozenset[int]]) -> None:
+  def _bodies(self, node: ast.AST, scope: scopes.Scope, lines: Optional[Sequence[int]]) -> None:
     """Records the blocks of a compound statement, a handler or a case."""
     if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
       self.block(node.body, node, self._scopes.enter(node, scope), lines)
@@ -129,17 +138,6 @@ class Record:
         self._tree(getattr(node, field), node, inner)
 
 
-def _stands_on(statement: ast.stmt, lines: frozenset[int]) -> bool:
-  first = statement.lineno
-  decorators = getattr(statement, "decorator_list", None)
-  if decorators:
-    first = min(first, decorators[0].lineno)
-  last = statement.end_lineno or first
-  if last - first < len(lines):
-    return any(line in lines for line in range(first, last + 1))
-  return any(first <= line <= last for line in lines)
-
-
 class Places:
   """The parents and scopes of the nodes of a module, recorded when they are asked for.
 
@@ -153,6 +151,7 @@ class Places:
     self._scopes = found
     self._some = Record(found)
     self._some.scope_of[tree] = found.root
+    self._lines: set[int] = set()  # whose statements it has
     self._all: Optional[Record] = None
     self.parents: _Lazy[ast.AST] = _Lazy(self, "parents")
     self.scope_of: _Lazy[scopes.Scope] = _Lazy(self, "scope_of")
@@ -167,7 +166,10 @@ class Places:
     """The record of at least the statements that stand on these lines."""
     if self._all is not None:
       return self._all
-    self._some.block(self._tree.body, self._tree, self._scopes.root, frozenset(lines))
+    more = sorted(set(lines) - self._lines)
+    if more:
+      self._lines.update(more)
+      self._some.block(self._tree.body, self._tree, self._scopes.root, more)
     return self._some
 
   def all(self) -> Record:

@@ -106,7 +106,7 @@ class Scopes:
   def __init__(self, tree: ast.Module, text: str):
     self._walrus = ":=" in text
     # With `global` and `nonlocal`, what a scope binds depends on the scopes inside it.
-    self.redirecting = "global" in text or "nonlocal" in text
+    self.redirecting = binding.redirects(text)
     self._owners: Optional[dict[Scope, dict[str, Scope]]] = None
     self.known: dict[ast.AST, Scope] = {}
     self.root = self.enter(tree, None)

@@ -38,7 +38,7 @@ class Skim:
     positions: of names that matter, in order.
     odd: a module of interest is used in a way that only the whole analysis follows.
     names: that stand for something of interest.
-    names_any: whether there is any of them; if not, nothing can be found.
+    imports_any: whether the text imports anything of the packages at all.
   """
 
   def __init__(self, text: str, lexicon: Lexicon):
@@ -46,6 +46,7 @@ class Skim:
     self._lexicon = lexicon
     self._found: set[int] = set()
     self.odd = False
+    self.imports_any = False
     # Names of this text, and what they may stand for: None for a name that always matters.
     self._queue: list[tuple[str, Optional[str]]] = []
     self._known: set[tuple[str, Optional[str]]] = set()
@@ -60,7 +61,6 @@ class Skim:
         self._read_warm(name, dotted)
     self.positions = sorted(self._found)
     self.names = frozenset(name for name, _ in self._known)
-    self.names_any = bool(self._known or self._found or self.odd)
 
   def _add(self, name: str, dotted: Optional[str]) -> None:
     # By path: `tf = tf.compat.v1` would find longer and longer names of the same.
@@ -72,6 +72,7 @@ class Skim:
   def _read_imports(self) -> None:
     judge = self._lexicon.judge
     for name, bound, target, position in imports.find(self._text, self._lexicon.stems):
+      self.imports_any = True
       judged = judge(target)
       if judged == HOT:
         self._found.add(position)

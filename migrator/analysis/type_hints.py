@@ -25,7 +25,7 @@ def uses(module: Module) -> Iterator[Use]:
     text = node.value if isinstance(node, ast.Constant) else None
     if isinstance(text, str) and "." in text and _STRING.fullmatch(text):
       yield from _in_string(module, node, text.strip())
-  if re.search(r"#\s*type:", module.text):
+  if "type:" in module.parsed and re.search(r"#\s*type:", module.parsed):
     yield from _in_comments(module)
 
 

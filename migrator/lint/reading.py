@@ -8,16 +8,17 @@ files found in a folder only what can hold a finding is parsed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from migrator.analysis.elide import shorten
 from migrator.analysis.lexicon import Lexicon
 from migrator.analysis.module import Module
-from migrator.analysis.skim import Skim
 from migrator.analysis.words import Words
 from migrator.lint import rules
 from migrator.lint.checks import registry
 from migrator.source.document import Document
+
+if TYPE_CHECKING:
+  from migrator.analysis.skim import Skim
 
 
 class Interest:
@@ -46,21 +47,23 @@ class Interest:
     """Whether bytes can hold anything of interest. Cheap."""
     return any(stem in raw for stem in self._stems)
 
-  def checks(self, text: str, *, names_any: bool = True) -> tuple[tuple[registry.Check, ...], bool]:
+  def checks(
+    self, text: str, *, imports_any: bool = True
+  ) -> tuple[tuple[registry.Check, ...], bool]:
     """The checks that are to run on a text, and whether one of them needs all of it.
 
     Args:
       text: the source.
-      names_any: whether it has a name of the lexicon.
+      imports_any: whether it imports anything of the packages of the lexicon.
     """
-    found = self._words.in_text(text) if names_any else frozenset()
+    found = self._words.in_text(text) if imports_any else frozenset()
     running = []
     whole = False
     for check in self._checks:
       if check.declared:
         wanted = any(rule.may_flag(text) for rule in self._declared)
       else:
-        wanted = names_any and (not check.words or not found.isdisjoint(check.words))
+        wanted = imports_any and (not check.words or not found.isdisjoint(check.words))
       if wanted and (not check.also or any(word in text for word in check.also)):
         running.append(check)
         whole = whole or bool(check.words)
@@ -103,10 +106,12 @@ def parts(source: Document) -> Optional[Reading]:
   Raises:
     SyntaxError, ValueError, RecursionError, MemoryError: it cannot be parsed.
   """
+  from migrator.analysis.skim import Skim  # not for a file that is named
+
   text = source.text
   about = interest()
   skimmed = Skim(text, about.lexicon)
-  checks, needs_all = about.checks(text, names_any=skimmed.names_any)
+  checks, needs_all = about.checks(text, imports_any=skimmed.imports_any or skimmed.odd)
   if needs_all or skimmed.odd:
     return Reading(Module(text, source.path), checks)
   if not skimmed.positions:
@@ -116,6 +121,8 @@ def parts(source: Document) -> Optional[Reading]:
 
 def _shortened(source: Document, skimmed: Skim) -> Module:
   """The module of those parts of a document in which something of interest stands."""
+  from migrator.analysis.elide import shorten
+
   text, names = source.text, skimmed.names
   lines = _lines(text, skimmed.positions)
   short = shorten(text, skimmed.positions)
