@@ -307,3 +307,31 @@ def test_a_directory_that_is_bound_anew_is_another():
   text = f"path = make()\nb = {BACKUP}(path)\npath = make()\nt = {CALLBACKS}.TensorBoard(path)\n"
   assert not _found(text, "EM525")
   assert _found(text.replace("path = make()\nt =", "t ="), "EM525")
+
+
+def test_the_callbacks_are_those_of_the_fit_and_not_of_another_below_or_above():
+  text = f"""
+callbacks = [{CALLBACKS}.EarlyStopping("loss")]
+first.fit(x, y, callbacks=callbacks)
+callbacks = [{BACKUP}("b")]
+second.fit(x, y, callbacks=callbacks)
+callbacks = [{CALLBACKS}.ReduceLROnPlateau()]
+third.fit(x, y, callbacks=callbacks)
+"""
+  assert not _found(text, "EM521")
+  appended = text.replace(
+    "second.fit", f"callbacks.append({CALLBACKS}.EarlyStopping())\nsecond.fit"
+  )
+  assert [f.span.line for f in _found(appended, "EM521")] == [6]
+
+
+def test_what_is_bound_in_the_same_loop_counts():
+  text = f"""
+for fold in folds:
+  callbacks = [{CALLBACKS}.EarlyStopping("loss")]
+  model.fit(x, y, callbacks=callbacks)
+for fold in folds:
+  callbacks = [{BACKUP}("b")]
+  model.fit(x, y, callbacks=callbacks)
+"""
+  assert not _found(text, "EM521")

@@ -9,6 +9,7 @@ from typing import Any, Optional, TypeVar
 
 from migrator.analysis.module import Module
 from migrator.lint import values
+from migrator.lint.checks import reaching
 
 BACKUPS = (
   "tf.keras.callbacks.BackupAndRestore",
@@ -67,7 +68,7 @@ def callbacks_of(module: Module, fit: ast.Call) -> list[ast.Call]:
   node = next((k.value for k in fit.keywords if k.arg == "callbacks"), None)
   found: dict[ast.Call, None] = {}
   for element in _elements(module, node, 0):
-    for value in values.possible(module, element) or ():
+    for value in reaching.possible(module, element):
       if isinstance(value, ast.Call):
         found[value] = None
   return list(found)
@@ -112,8 +113,11 @@ def _elements(module: Module, node: Optional[ast.AST], depth: int) -> Iterator[a
 
 
 def _of_variable(module: Module, name: ast.Name, depth: int) -> Iterator[ast.AST]:
-  """The elements of all lists that a variable is bound to, and of what is appended to it."""
-  owner, bindings = module.scope_of.get(name, module.root).lookup(name.id)
+  """The elements of the lists that a variable can be here, and of what is appended to them."""
+  scope = module.scope_of.get(name, module.root)
+  owner, _ = scope.lookup(name.id)
+  bindings = reaching.reaching(module, name)
+  lines = [b.node.lineno for b in bindings]  # type: ignore[attr-defined]
   for binding in bindings:
     if isinstance(binding.node, ast.AugAssign):
       yield from _elements(module, binding.node.value, depth)
@@ -124,6 +128,8 @@ def _of_variable(module: Module, name: ast.Name, depth: int) -> Iterator[ast.AST
     if not isinstance(target, ast.Name) or target.id != name.id or not call.args:
       continue
     if module.scope_of[target].lookup(name.id)[0] is not owner:
+      continue
+    if owner is scope and lines and not lines[0] <= call.lineno <= name.lineno:
       continue
     if call.func.attr == "extend":  # type: ignore[attr-defined]
       yield from _elements(module, call.args[0], depth)

@@ -9,7 +9,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import directories, fits, keras_models, paths, writers
+from migrator.lint.checks import directories, fits, keras_models, paths, reaching, writers
 from migrator.lint.checks.directories import Directories
 from migrator.lint.checks.registry import Context, Report, check
 
@@ -64,8 +64,7 @@ def _report(
 
 def _holds_variables_only(module: Module, node: ast.AST) -> bool:
   """Whether the Checkpoint of an expression is made of single variables."""
-  last = paths.last_value(module, node) if isinstance(node, ast.Name) else None
-  for made in [last] if isinstance(last, ast.Call) else values.possible(module, node) or ():
+  for made in reaching.possible(module, node):
     arguments = [*made.args, *(k.value for k in made.keywords)]  # type: ignore[attr-defined]
     if not arguments or not all(_is_variable(module, a) for a in arguments):
       return False

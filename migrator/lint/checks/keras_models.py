@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import fits
+from migrator.lint.checks import fits, reaching
 
 CLASSES = ("tf.keras.Model", "tf.keras.models.Model")
 SEQUENTIALS = ("tf.keras.Sequential", "tf.keras.models.Sequential")
@@ -31,7 +31,7 @@ def is_model(module: Module, node: ast.AST, depth: int = 0) -> bool:
       return True
   if isinstance(node, ast.Name) and _is_compiled(module, node):
     return True
-  possible = values.possible(module, node)
+  possible = reaching.possible(module, node)
   if not possible or depth > _MAX_DEPTH:
     return False
   return all(_makes_model(module, value, depth + 1) for value in possible)
@@ -73,7 +73,7 @@ def _imports_keras(module: Module) -> bool:
 
 def overrides(module: Module, model: ast.AST, method: str) -> bool:
   """Whether a model may be of a class of the module that has its own version of a method."""
-  for value in values.possible(module, model) or ():
+  for value in reaching.possible(module, model):
     made_by = module.definition(value.func) if isinstance(value, ast.Call) else None
     if _defines(module, made_by, method, 0):
       return True

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
 from migrator.analysis.module import UNKNOWN, Module
+from migrator.lint.checks import reaching
 
 _JOINS = frozenset(("os.path.join", "posixpath.join", "tf.io.gfile.join", "pathlib.Path"))
 _SAME = frozenset(
@@ -46,7 +47,7 @@ def parts(module: Module, node: Optional[ast.AST], depth: int = 0) -> Optional[P
   if isinstance(node, ast.Constant):
     return _split(node.value) if isinstance(node.value, str) else None
   if isinstance(node, ast.Name):
-    value = last_value(module, node)
+    value = reaching.last_value(module, node)
     found = parts(module, value, depth + 1) if _is_path(module, value) else None
     return found if found is not None else (_variable(module, node),)
   if isinstance(node, ast.Attribute):
@@ -74,19 +75,6 @@ def _is_path(module: Module, node: Optional[ast.AST]) -> bool:
   if isinstance(node, ast.Call):
     return _function(module, node) is not None
   return isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp, ast.Name, ast.Attribute))
-
-
-def last_value(module: Module, name: ast.Name) -> Optional[ast.AST]:
-  """The value that a name has at a place: the only one, or the last in a straight line."""
-  scope = module.scope_of.get(name, module.root)
-  owner, bindings = scope.lookup(name.id)
-  if len(bindings) > 1 and owner is scope:
-    bindings = [b for b in bindings if b.node.lineno < name.lineno][-1:]
-    if bindings and bindings[0].guarded:
-      return None
-  if len(bindings) != 1 or bindings[0].kind != "assign":
-    return None
-  return bindings[0].value
 
 
 def _variable(module: Module, node: ast.AST) -> str:
@@ -218,7 +206,7 @@ def ending(module: Module, node: Optional[ast.AST], depth: int = 0) -> Ending:
   if isinstance(node, ast.Constant):
     return Ending(node.value, True) if isinstance(node.value, str) else _NOTHING
   if isinstance(node, ast.Name):
-    return ending(module, last_value(module, node), depth + 1)
+    return ending(module, reaching.last_value(module, node), depth + 1)
   if isinstance(node, ast.JoinedStr):
     result = Ending("", True)
     for value in reversed(node.values):

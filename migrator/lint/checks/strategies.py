@@ -9,7 +9,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import backup, fits, keras_versions, paths
+from migrator.lint.checks import backup, fits, keras_versions, reaching
 from migrator.lint.checks.registry import Context, Report, check
 
 _UNSUPPORTED = (
@@ -72,8 +72,7 @@ def _strategies(module: Module, fit: ast.Call) -> list[ast.Call]:
   places: list[ast.AST] = [fit]
   model = fit.func.value
   if isinstance(model, ast.Name):
-    made = paths.last_value(module, model)
-    places += [made] if made is not None else values.possible(module, model) or ()
+    places += reaching.possible(module, model)
   elif isinstance(model, ast.Attribute):
     places += values.possible(module, model) or ()
   found: dict[ast.Call, None] = {}
@@ -90,9 +89,7 @@ def _of_scope(module: Module, entered: ast.expr) -> Iterator[ast.Call]:
   function = entered.func if isinstance(entered, ast.Call) else None
   if not isinstance(function, ast.Attribute) or function.attr != "scope":
     return
-  strategy = function.value
-  last = paths.last_value(module, strategy) if isinstance(strategy, ast.Name) else None
-  for value in [last] if last is not None else values.possible(module, strategy) or ():
+  for value in reaching.possible(module, function.value):
     if isinstance(value, ast.Call):
       yield value
 

@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import fits, keras_models, keras_versions
+from migrator.lint.checks import fits, keras_models, keras_versions, reaching
 from migrator.lint.checks.registry import Context, Report, check
 
 _SHAPE_KEYWORDS = frozenset(
@@ -70,7 +70,7 @@ def _unbuilt(module: Module, node: ast.AST, before: ast.AST) -> Iterator[ast.Cal
     return
   if isinstance(node, ast.Attribute) and _is_attribute_built(module, node, before):
     return
-  for value in values.possible(module, node) or ():
+  for value in reaching.possible(module, node):
     if not isinstance(value, ast.Call):
       continue
     if values.is_call_of(module, value, keras_models.SEQUENTIALS):
@@ -124,11 +124,16 @@ def _path(module: Module, node: ast.AST) -> str:
 
 
 def _is_built(module: Module, name: ast.Name, before: ast.AST) -> bool:
-  """Whether the model of this name may be built above a place: called, or given to a function."""
+  """Whether the model of this name may be built above a place: called, or given to a function.
+
+  What was done before the name was bound to another model does not count.
+  """
   owner, _ = module.scope_of[name].lookup(name.id)
   line = before.lineno  # type: ignore[attr-defined]
+  made = reaching.last_value(module, name)
+  first = made.lineno if isinstance(made, ast.Call) else 0
   for call in fits.nodes(module, ast.Call):
-    if call.lineno >= line:
+    if not first <= call.lineno < line:
       continue
     target: ast.AST = call.func
     if isinstance(target, ast.Attribute) and target.attr in _BUILDING_METHODS:
