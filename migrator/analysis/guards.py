@@ -171,8 +171,11 @@ class Guards:
     if symbol is None or not symbols.is_tensorflow(symbol) or not self._is_removed(symbol.path):
       return False
     node = binding.node if binding.kind == "import" else binding.value
-    if isinstance(node, ast.IfExp) or (isinstance(node, ast.Call) and len(node.args) == 3):
-      return True
+    if isinstance(node, ast.Call) and len(node.args) == 3:
+      return True  # getattr(tf, "estimator", None)
+    if isinstance(node, ast.IfExp):
+      parts = (node.body, node.orelse)
+      node = next((p for p in parts if symbols.is_tensorflow(self._module.resolve(p))), node)
     return bool(self._caught(node)) or any(
       known.below or self._tells(known, symbol.path) for known in self._around(node)
     )

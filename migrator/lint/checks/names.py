@@ -37,14 +37,14 @@ def named_symbols(context: Context) -> Iterator[Report]:
       continue  # a private name was reported where it was imported
     if _is_kept(context, use, code):
       continue
-    if isinstance(use.node, ast.Name) and symbols.is_value(use.symbol):
-      continue  # mode = tf.estimator.ModeKeys.TRAIN: what follows uses the string
+    parent = context.module.parents.get(use.node)
+    called = isinstance(parent, ast.Call) and parent.func is use.node
+    if _is_variable(context, use) and not called and not isinstance(parent, ast.ClassDef):
+      continue  # reported where the variable gets its value
     lower = _guarded(context, use, code)
     if lower is not None:
       yield lower
       continue
-    parent = context.module.parents.get(use.node)
-    called = isinstance(parent, ast.Call) and parent.func is use.node
     if called and use.symbol.path in RUN_CONFIGS:
       continue  # EM101 says more
     if code in _HOOK_RULES and isinstance(parent, ast.ClassDef):
@@ -102,6 +102,15 @@ def _is_private(context: Context, use: Use) -> bool:
     root = root.value
   symbol = context.module.resolve(root)
   return symbol is not None and not symbol.private
+
+
+def _is_variable(context: Context, use: Use) -> bool:
+  """Whether a use is a variable that holds the symbol, as `est` after `est = tf.estimator`."""
+  if not isinstance(use.node, ast.Name):
+    return False
+  scope = context.module.scope_of.get(use.node, context.module.root)
+  _, bindings = scope.lookup(use.node.id)
+  return bool(bindings) and all(binding.kind != "import" for binding in bindings)
 
 
 def _is_kept(context: Context, use: Use, code: str) -> bool:
