@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Optional
 
 from migrator.analysis.module import Module
-from migrator.lint import values
 from migrator.lint.checks import fits, reaching
 
 CLASSES = ("tf.keras.Model", "tf.keras.models.Model")
