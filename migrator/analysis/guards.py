@@ -292,7 +292,7 @@ def _only_names(statement: ast.stmt) -> bool:
   if isinstance(statement, (ast.Import, ast.ImportFrom)):
     return True
   value = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
-  return isinstance(value, (ast.Name, ast.Attribute))
+  return isinstance(value, (ast.Name, ast.Attribute, ast.Constant))
 
 
 def _last(node: Optional[ast.AST]) -> str:

@@ -10,7 +10,7 @@ import functools
 import re
 from typing import Optional
 
-from migrator.analysis import imports, symbols
+from migrator.analysis import imports, stars, symbols
 from migrator.analysis.lexicon import COLD, HOT, WARM, Lexicon
 
 # What may stand between the parts of a chain: `(tf)\n  .train`.
@@ -51,6 +51,7 @@ class Skim:
     self._queue: list[tuple[str, Optional[str]]] = []
     self._known: set[tuple[str, Optional[str]]] = set()
     self._read_imports()
+    self._read_stars()
     if ("import_" in text or "importorskip" in text) and lexicon.package_literal.search(text):
       self.odd = True
     while self._queue:
@@ -84,6 +85,15 @@ class Skim:
         self._add(name, None)
       elif judged == WARM:
         self._add(name, bound)
+
+  def _read_stars(self) -> None:
+    """`from common import *` may bind `tf`, and nothing of the text says what `tf` is."""
+    if "import *" in self._text and any(name + "." in self._text for name in stars.USUAL):
+      bound = {name for name, _ in self._known}
+      for name, dotted in stars.USUAL.items():
+        if name not in bound:
+          self.imports_any = True
+          self._add(name, dotted)
 
   def _read_hot(self, name: str) -> None:
     """All places of a name that always matters."""

@@ -1,4 +1,4 @@
-"""Names that `from tensorflow... import *` may bind."""
+"""Names that `from tensorflow... import *` may bind, and TensorFlow itself where `from x` does."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from migrator.analysis.module import Module, Use
 
 # What `from tensorflow import *` binds and what leads to removed names.
 _TOP = ("compat", "contrib", "estimator", "keras", "train")
+# What a star import of another module binds, as a rule, where a text uses these names.
+USUAL = {"tf": "tensorflow", "tensorflow": "tensorflow"}
 
 
 @functools.cache
@@ -26,7 +28,7 @@ def removed_names() -> dict[str, tuple[str, ...]]:
 
 
 def uses(module: Module) -> Iterator[tuple[Use, str]]:
-  """Names bound nowhere in the module that a star import of TensorFlow may bind.
+  """Names bound nowhere in the module that a star import may bind to TensorFlow's.
 
   Yields:
     The use, not `certain`, of the longest chain; and the module after `from`.
@@ -51,13 +53,13 @@ def uses(module: Module) -> Iterator[tuple[Use, str]]:
 
 
 def _bound(module: Module) -> dict[str, tuple[str, symbols.Symbol]]:
-  """{name: (module after `from`, symbol)} of all star imports of TensorFlow."""
+  """{name: (module after `from`, symbol)} of all star imports."""
   found: dict[str, tuple[str, symbols.Symbol]] = {}
   for origin in module.root.star_imports:
-    if origin.startswith("."):
-      continue
     symbol = symbols.canonical(origin)
     if not symbols.is_tensorflow(symbol):
+      for name, dotted in USUAL.items():
+        found.setdefault(name, (origin, symbols.canonical(dotted)))
       continue
     names: tuple[str, ...]
     if symbol.path == "tf":

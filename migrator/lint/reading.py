@@ -36,7 +36,9 @@ class Interest:
     self._words = Words(word for check in checks for word in check.words)
     self._declared = [rule for rule in known.values() if rule.match]
     self._checks = registry.checks(rules.words())
-    self._stems = tuple(s.encode() for s in (*self.lexicon.stems, *rules.words()))
+    # What a star import binds need not be spelled out.
+    stems = (*self.lexicon.stems, *rules.words(), "import *")
+    self._stems = tuple(stem.encode() for stem in stems)
     self._basis = (known, len(checks))
 
   def is_of(self, known: Mapping[str, Any]) -> bool:

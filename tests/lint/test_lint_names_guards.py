@@ -231,3 +231,20 @@ def test_the_message_names_the_guard():
     "`tf.estimator.ModeKeys` is used only where TensorFlow still has it "
     '(`hasattr(tf, "estimator")`); it was removed in TF 2.16.'
   )
+
+
+def test_a_bare_except_around_imports_and_a_flag():
+  text = """try:
+  from tensorflow.contrib import slim as tf_slim
+  is_tf2 = False
+except:
+  import tf_slim
+  is_tf2 = True
+tf_slim.conv2d(x)
+"""
+  assert _places(text) == [(2, "EM905")]
+
+
+def test_a_choice_that_does_not_look_at_tensorflow_is_no_guard():
+  text = TF + "f = tf.contrib.slim.conv2d if deep else None\ng(f)\nf(x)\n"
+  assert _places(text) == [(2, "EM901"), (4, "EM901")]

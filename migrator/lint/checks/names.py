@@ -71,6 +71,8 @@ def star_imports(context: Context) -> Iterator[Report]:
     code = table.code(use.symbol.path)
     if code is None or _is_kept(context, use, code):
       continue
+    if code in _WORK_IN_COMPAT and not symbols.is_tensorflow(symbols.canonical(origin)):
+      continue  # the other module may import tensorflow.compat.v1
     name = values.text(context.module, use.node)
     yield Report("EM904", use.span, {"name": name, "module": origin, "symbol": use.symbol.path})
 
