@@ -116,6 +116,7 @@ model.fit(x, y, callbacks=[{BACKUP}("b", save_freq=5), saver])
   [
     ("steps_per_execution=4", "every 20 batches in Keras 2 and every 5"),
     ("steps_per_execution=n", "every 5 x n batches in Keras 2 and every 5"),
+    ("steps_per_execution='auto'", "every 5 x 'auto' batches in Keras 2 and every 5"),
     ("steps_per_execution=1", None),
     ("jit_compile=True", None),
   ],

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from migrator.analysis.module import UNKNOWN, Module
+from migrator.analysis.module import Module
 from migrator.lint import values
 from migrator.lint.checks import cardinality, fits, keras_versions
 from migrator.lint.checks.registry import Context, Report, check
@@ -73,7 +73,7 @@ def _deleted(context: Context, call: ast.Call, delete: Optional[ast.expr]) -> Re
   return Report("EM505", context.module.span(call), report.values, fixed)
 
 
-@check("EM510", words=("BackupAndRestore",))
+@check("EM510", words=("BackupAndRestore",), also=("steps_per_execution",))
 def executions(context: Context) -> Iterator[Report]:
   """An integer `save_freq` of a model that is compiled with `steps_per_execution`."""
   module = context.module
@@ -88,11 +88,12 @@ def executions(context: Context) -> Iterator[Report]:
     if frequency is None or node is None or compiled is None:
       continue
     steps = values.literal(module, compiled)
-    if steps in (None, 1) or (steps is UNKNOWN and isinstance(compiled, ast.Constant)):
+    if steps in (None, 1):
       continue
     reported.add(backup)
-    shown = values.text(module, compiled) if steps is UNKNOWN else str(steps)
-    product = f"{frequency} x {shown}" if steps is UNKNOWN else str(frequency * steps)
+    known = isinstance(steps, int)
+    shown = str(steps) if known else values.text(module, compiled)
+    product = str(frequency * steps) if known else f"{frequency} x {shown}"
     yield context.report(
       "EM510",
       node,
@@ -135,7 +136,7 @@ def _makers(module: Module, model: ast.AST) -> Iterator[ast.AST]:
       yield function
 
 
-@check("EM511", words=("BackupAndRestore",))
+@check("EM511", words=("BackupAndRestore",), also=("disable_", "as_default"))
 def without_eager(context: Context) -> Iterator[Report]:
   """BackupAndRestore in a program that disables eager execution, or inside of a graph."""
   module = context.module
