@@ -229,8 +229,11 @@ class Module:
     for node in list(record.scope_of):
       kind = type(node)
       if kind is ast.Name:
-        if self._may_matter(node):  # type: ignore[arg-type]
-          found += self._chain_uses(node, self.resolve(node))
+        if not self._may_matter(node):  # type: ignore[arg-type]
+          continue
+        symbol = self.resolve(node)
+        if symbol is not None or isinstance(self.parents[node], ast.Attribute):
+          found += self._chain_uses(node, symbol)
       elif kind is ast.Call:
         if isinstance(node.func, (ast.Name, ast.Attribute)):  # type: ignore[attr-defined]
           found += self._chain_uses(node, aliases.call(self, node))  # type: ignore[arg-type]

@@ -153,6 +153,8 @@ def _decode(body: bytes, encoding: str, path: str) -> str:
 
 
 def _dominant_newline(text: str) -> str:
+  if "\r" not in text:
+    return "\n"
   pairs = text.count("\r\n")
   feeds = text.count("\n") - pairs
   returns = text.count("\r") - pairs
