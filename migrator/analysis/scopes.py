@@ -119,7 +119,9 @@ class Scopes:
     return scope
 
   def release(self) -> None:
-    """Forgets all scopes."""
+    """Forgets all scopes, which hold the tree and each other."""
+    for scope in self.known.values():
+      vars(scope).clear()
     self.known.clear()
 
   def read(self, scope: Scope) -> binding.Names:
