@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterator
 
-from migrator.analysis import private_names, symbols, tables
+from migrator.analysis import private_names, removed_names, symbols
 from migrator.analysis.module import Module, Use
 
 # What `from tensorflow import *` binds and what leads to removed names.
 _TOP = ("compat", "contrib", "estimator", "keras", "train")
 # What a star import of another module binds, as a rule, where a text uses these names.
 USUAL = {"tf": "tensorflow", "tensorflow": "tensorflow"}
-
-
-@functools.cache
-def _removed_names() -> dict[str, tuple[str, ...]]:
-  """{public module: names}; made by tests/rules/make_symbol_list.py."""
-  lines = (line.split() for line in tables.read("removed_names.txt").splitlines())
-  return {module: tuple(names) for module, *names in lines}
-
-
-def removed_names() -> dict[str, tuple[str, ...]]:
-  """The names that TF 1.15 and 2.15 had and plain `tf` of TF 2.21 lacks, by public module."""
-  return dict(_removed_names())
 
 
 def uses(module: Module) -> Iterator[tuple[Use, str]]:
@@ -65,7 +52,7 @@ def _bound(module: Module) -> dict[str, tuple[str, symbols.Symbol]]:
     if symbol.path == "tf":
       names = _TOP
     elif symbol.path.startswith("tf."):
-      names = _removed_names().get(symbol.path, ())
+      names = removed_names.names(symbol.path)
     else:
       names = private_names.names(symbol.path)
     for name in names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
-from migrator.analysis import private_names
+from migrator.analysis import private_names, removed_names
 
 # Hooks that `tf.estimator` exported a second time; the canonical name is that of `tf.train`.
 _ESTIMATOR_HOOKS = frozenset(
@@ -12,6 +12,14 @@ _ESTIMATOR_HOOKS = frozenset(
   LoggingTensorHook LoggingTensorHook NanLossDuringTrainingError NanTensorHook ProfilerHook
   SecondOrStepTimer SessionRunArgs SessionRunContext SessionRunHook SessionRunValues
   StepCounterHook StopAtStepHook SummarySaverHook""".split()
+)
+
+_CONTRIB_FUNCTIONS = (
+  "checkpoints_iterator",
+  "stop_if_higher_hook",
+  "stop_if_lower_hook",
+  "stop_if_no_decrease_hook",
+  "stop_if_no_increase_hook",
 )
 
 
@@ -73,9 +81,24 @@ def canonical(dotted: str, private: bool = False) -> Symbol:
     api, parts, private = (parts[1] if len(parts) > 1 else ""), parts[2:], True
   if parts and parts[0] in ("python", "core"):
     return _private("tensorflow." + ".".join(parts))
+  if len(parts) > 3 and parts[0] == "contrib" and parts[2] == "python":
+    parts = _contrib(parts)
   if len(parts) == 2 and parts[0] == "estimator" and parts[1] in _ESTIMATOR_HOOKS:
     parts[0] = "train"
   return Symbol(".".join(["tf", *parts]), api, private)
+
+
+def _contrib(parts: list[str]) -> list[str]:
+  """`contrib.tpu.python.tpu.tpu_config.RunConfig` as `contrib.tpu.RunConfig`.
+
+  A word in small letters may be a module that has the name of its function, so only functions
+  that a rule asks for are taken.
+  """
+  name = parts[-1]
+  if not name[:1].isupper() and name not in _CONTRIB_FUNCTIONS:
+    return parts
+  public = removed_names.names(".".join(["tf", *parts[:2]]))
+  return [*parts[:2], name] if name in public else parts
 
 
 def _private(dotted: str) -> Symbol:

@@ -135,6 +135,23 @@ def test_private_paths_have_the_public_name_and_api_of_what_they_hold(source, pa
 
 
 @pytest.mark.parametrize(
+  ("dotted", "path"),
+  [
+    ("tpu.python.tpu.tpu_config.RunConfig", "tpu.RunConfig"),
+    ("tpu.python.tpu.tpu_estimator.TPUEstimator", "tpu.TPUEstimator"),
+    ("training.python.training.evaluation.checkpoints_iterator", "training.checkpoints_iterator"),
+    ("learn.python.learn.estimators.run_config.RunConfig", "learn.RunConfig"),
+    ("framework.python.ops.arg_scope", "framework.python.ops.arg_scope"),
+    ("tpu.python.tpu.tpu_config.Other", "tpu.python.tpu.tpu_config.Other"),
+    ("tpu.python", "tpu.python"),
+  ],
+)
+def test_deep_paths_of_contrib_have_the_name_of_the_part(dotted, path):
+  module = Module(f"import tensorflow\nx = tensorflow.contrib.{dotted}")
+  assert list(module.uses())[-1].symbol == Symbol(f"tf.contrib.{path}")
+
+
+@pytest.mark.parametrize(
   "source",
   [
     "class C:\n  est = tf.estimator\n  def f(self):\n    return self.est.RunConfig()",

@@ -4,13 +4,13 @@ import pathlib
 
 import pytest
 
-from migrator.analysis import private_names, stars, symbols
+from migrator.analysis import private_names, removed_names, symbols
 from migrator.lint import engine, rules, successors, symbol_table
 
 FOLDER = pathlib.Path(__file__).parent
 RULES = rules.load()
 TABLE = symbol_table.of(RULES)
-REMOVED = sorted(f"{m}.{n}" for m, names in stars.removed_names().items() for n in names)
+REMOVED = sorted(f"{m}.{n}" for m, names in removed_names.all_names().items() for n in names)
 # What `tf.compat.v1.train` keeps and what works there without a session.
 KEPT_IN_COMPAT = {"EM405", "EM407", "EM408", "EM409", "EM604"}
 # Codes of a whole module; a name of its own has a rule that says more.

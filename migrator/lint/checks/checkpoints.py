@@ -16,6 +16,7 @@ _CHECKPOINT = ("tf.train.Checkpoint",)
 _MANAGER = ("tf.train.CheckpointManager",)
 _LATEST = ("tf.train.latest_checkpoint",)
 _READERS = (
+  "tf.contrib.training.checkpoints_iterator",
   "tf.train.NewCheckpointReader",
   "tf.train.checkpoints_iterator",
   "tf.train.get_checkpoint_state",
