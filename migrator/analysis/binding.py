@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import re
 from collections.abc import Sequence
 from typing import Any, Optional
@@ -11,7 +10,6 @@ from typing import Any, Optional
 _REDIRECT = re.compile(r"(?:[\n;:][ \t]*)(?:global|nonlocal)[ \t\\]")
 
 
-@dataclasses.dataclass(eq=False)
 class Binding:
   """One place that gives a name a meaning.
 
@@ -24,12 +22,23 @@ class Binding:
     guarded: whether the binding stands under a condition (`if`, `try`, a loop).
   """
 
-  name: str
-  kind: str
-  node: ast.AST
-  value: Optional[ast.expr] = None
-  target: str = ""
-  guarded: bool = False
+  __slots__ = ("guarded", "kind", "name", "node", "target", "value")
+
+  def __init__(
+    self,
+    name: str,
+    kind: str,
+    node: ast.AST,
+    value: Optional[ast.expr] = None,
+    target: str = "",
+    guarded: bool = False,
+  ):
+    self.name = name
+    self.kind = kind
+    self.node = node
+    self.value = value
+    self.target = target
+    self.guarded = guarded
 
 
 def redirects(text: str) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from migrator.analysis import symbols, tables
 from migrator.analysis.module import Module, Use
@@ -48,8 +47,7 @@ NUMPY_INPUT_FN_PARAMETERS = tuple(
 NUMERIC_COLUMN_PARAMETERS = ("key", "shape", "default_value", "dtype", "normalizer_fn")
 
 
-@dataclasses.dataclass(eq=False)
-class Argument:
+class Argument(NamedTuple):
   """A bound argument: its value, and the node that carries its comments."""
 
   name: str

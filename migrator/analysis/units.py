@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module
@@ -13,17 +12,15 @@ ESTIMATOR_SUFFIXES = ("Classifier", "Regressor", "Estimator")
 _METHODS = tuple(facts.METHOD_PARAMETERS)
 
 
-@dataclasses.dataclass(eq=False)
-class Problem:
+class Problem(NamedTuple):
   """Why a unit cannot be rewritten: a rule code, a place, and values for its message."""
 
   code: str
   node: ast.AST
-  values: dict[str, Any] = dataclasses.field(default_factory=dict)
+  values: dict[str, Any]
 
 
-@dataclasses.dataclass(eq=False)
-class Construction:
+class Construction(NamedTuple):
   """One call of an estimator's constructor that is assigned to the unit's variable."""
 
   call: ast.Call
@@ -32,8 +29,7 @@ class Construction:
   arguments: dict[str, facts.Argument]
 
 
-@dataclasses.dataclass(eq=False)
-class MethodCall:
+class MethodCall(NamedTuple):
   """One `estimator.train(...)`, `.evaluate(...)` or `.predict(...)`."""
 
   call: ast.Call
@@ -41,7 +37,6 @@ class MethodCall:
   arguments: dict[str, facts.Argument]
 
 
-@dataclasses.dataclass(eq=False)
 class Unit:
   """An estimator variable with everything that touches it.
 
@@ -52,16 +47,25 @@ class Unit:
     problems: reasons why it stays as it is; empty when the facts are complete.
   """
 
-  name: str
-  kind: str
-  symbol: symbols.Symbol
-  flavour: str
-  flavour_reason: str
-  node: ast.AST
-  constructions: list[Construction] = dataclasses.field(default_factory=list)
-  calls: list[MethodCall] = dataclasses.field(default_factory=list)
-  model_dir_reads: list[ast.Attribute] = dataclasses.field(default_factory=list)
-  problems: list[Problem] = dataclasses.field(default_factory=list)
+  def __init__(
+    self,
+    name: str,
+    kind: str,
+    symbol: symbols.Symbol,
+    flavour: str,
+    flavour_reason: str,
+    node: ast.AST,
+  ):
+    self.name = name
+    self.kind = kind
+    self.symbol = symbol
+    self.flavour = flavour
+    self.flavour_reason = flavour_reason
+    self.node = node
+    self.constructions: list[Construction] = []
+    self.calls: list[MethodCall] = []
+    self.model_dir_reads: list[ast.Attribute] = []
+    self.problems: list[Problem] = []
 
   def problem(self, code: str, node: ast.AST, **values: Any) -> None:
     self.problems.append(Problem(code, node, values))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
 from migrator.analysis.module import UNKNOWN, Module
 
 
-@dataclasses.dataclass
 class Arguments:
   """The arguments of a call by name.
 
@@ -19,8 +17,9 @@ class Arguments:
     complete: False when `*args` or a `**kwargs` that cannot be read may hold more.
   """
 
-  nodes: dict[str, ast.expr]
-  complete: bool = True
+  def __init__(self, nodes: dict[str, ast.expr], complete: bool = True):
+    self.nodes = nodes
+    self.complete = complete
 
   def get(self, name: str) -> Optional[ast.expr]:
     return self.nodes.get(name)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import UNKNOWN, Module
@@ -26,8 +25,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DEPTH = 4  # calls through which an estimator is followed
 
 
-@dataclasses.dataclass(eq=False)
-class Training:
+class Training(NamedTuple):
   """One `estimator.train(...)`, `estimator.fit(...)` of contrib, or TrainSpec.
 
   Attributes:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
@@ -35,8 +34,7 @@ _APPLY = {
 _THE_STEP = "the global step of the graph"
 
 
-@dataclasses.dataclass(eq=False)
-class _Counting:
+class _Counting(NamedTuple):
   """A call that makes an optimizer count.
 
   Attributes:
