@@ -141,6 +141,8 @@ def test_batches_are_counted_by_executions(compiled, message):
     ("if old: tf.compat.v1.disable_eager_execution()", None),
     ("tf.compat.v1.disable_eager_execution()\ntf.compat.v1.enable_eager_execution()", None),
     ("my.disable_eager_execution()", None),
+    ("def main(_):\n  tf.compat.v1.disable_v2_behavior()", "line 3"),
+    ("def old():\n  tf.compat.v1.disable_v2_behavior()", None),
   ],
 )
 def test_eager_execution_is_disabled(text, what):

@@ -183,14 +183,15 @@ STRATEGY = "s = tf.distribute.MultiWorkerMirroredStrategy()\n"
   [
     (f"if is_chief:\n  cs.append({CALLBACKS}.ModelCheckpoint('a.keras'))", True),
     (f"c = {CALLBACKS}.ModelCheckpoint('a.keras')\nif task_id == 0:\n  cs.append(c)", True),
-    (f"{MANAGER}(c, 'd', 2)\ns.run(step)", True),
+    (f"g = {MANAGER}(c, 'd', 2)\ns.run(step)\ng.save()", True),
+    (f"g = {MANAGER}(c, 'd', 2)\ns.run(step)", False),
     (f"cs = [{CALLBACKS}.ModelCheckpoint('a.keras')]", False),
     (
       f"if is_chief:\n  c = {CALLBACKS}.ModelCheckpoint('a.keras')\nelse:\n"
       f"  c = {CALLBACKS}.ModelCheckpoint('/tmp/a.keras')",
       False,
     ),
-    (f"if task_id == 0:\n  d = 'd'\n{MANAGER}(c, d, 2)\ns.run(step)", False),
+    (f"if task_id == 0:\n  d = 'd'\ng = {MANAGER}(c, d, 2)\ns.run(step)\ng.save()", False),
     (f"if rank == 0:\n  cs.append({CALLBACKS}.ModelCheckpoint('a.keras'))", False),
     (f"{MANAGER}(c, 'd', 2)", False),
   ],

@@ -23,13 +23,14 @@ _STATEFUL = {
   ),
   fits.MODEL_CHECKPOINT: (
     "ModelCheckpoint(save_best_only=True)",
-    "the first epoch overwrites the best model, be it worse",
+    "the first epoch counts as the best and is saved, be it worse",
   ),
 }
 _DISABLING = (
   "tf.disable_eager_execution",
   "tf.disable_v2_behavior",
 )
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ENABLING = ("tf.enable_eager_execution", "tf.enable_v2_behavior")
 
 
@@ -140,28 +141,37 @@ def _makers(module: Module, model: ast.AST) -> Iterator[ast.AST]:
 def without_eager(context: Context) -> Iterator[Report]:
   """BackupAndRestore in a program that disables eager execution, or inside of a graph."""
   module = context.module
-  disabled = _disabling(context)
+  disabling = _disabling(context)
   for call, _ in context.calls_of(*fits.BACKUPS):
     if keras_versions.is_expected_to_raise(module, call):
       continue
+    disabled = next((d for d in disabling if _runs_before(module, d, call)), None)
     if disabled is not None:
-      symbol, line = disabled
-      yield context.report("EM511", call, what=f"`{symbol}()`", line=line)
+      what = f"`{values.text(module, disabled.func)}()`"
+      yield context.report("EM511", call, what=what, line=module.span(disabled).line)
       continue
     graph = _graph_around(module, call)
     if graph is not None:
       yield context.report("EM511", call, what="the graph", line=module.span(graph).line)
 
 
-def _disabling(context: Context) -> Optional[tuple[str, int]]:
-  """What disables eager execution in any case, and its line."""
+def _disabling(context: Context) -> list[ast.Call]:
+  """The calls that disable eager execution under no condition."""
   module = context.module
   if any(symbol.path in _ENABLING for _, symbol in context.calls):
-    return None
-  for call, _ in context.calls_of(*_DISABLING):
-    if all(_is_main(a) for a in module.ancestors(call) if isinstance(a, (ast.If, ast.Try))):
-      return values.text(module, call.func), module.span(call).line
-  return None
+    return []
+  return [
+    call
+    for call, _ in context.calls_of(*_DISABLING)
+    if all(_is_main(a) for a in module.ancestors(call) if isinstance(a, (ast.If, ast.Try)))
+  ]
+
+
+def _runs_before(module: Module, disabling: ast.Call, backup: ast.Call) -> bool:
+  """Whether a call certainly counts at another: at module level, in `main`, or around it."""
+  functions = [a for a in module.ancestors(disabling) if isinstance(a, _FUNCTIONS)]
+  around = set(module.ancestors(backup))
+  return all(f in around or f.name in ("main", "_main") for f in functions)
 
 
 def _is_main(node: ast.AST) -> bool:

@@ -122,7 +122,9 @@ def on_every_worker(context: Context) -> Iterator[Report]:
   for call in _on_chief_only(context):
     what = "Only the chief gets this ModelCheckpoint"
     yield context.report("EM522", call, what=what, consequence=_ALONE, line=line)
-  if _WORKER_WORDS.search(module.text) or not list(fits.method_calls(module, "run")):
+  if _WORKER_WORDS.search(module.text):
+    return
+  if not fits.method_calls(module, "run") or not fits.method_calls(module, "save"):
     return
   for call, _ in context.calls_of(_MANAGER):
     directory = values.arguments(module, call, ("checkpoint", "directory")).get("directory")
