@@ -32,6 +32,17 @@ _KNOWN = frozenset(
 )
 _DISTRIBUTION = ("train_distribute", "eval_distribute", "experimental_distribute")
 _DEFAULT_KEEP_HOURS = 10000
+# Of what makes an Estimator, up to config; that of the canned ones is given by keyword.
+_PARAMETERS = {
+  "tf.estimator.Estimator": ("model_fn", "model_dir", "config"),
+  "tf.keras.estimator.model_to_estimator": (
+    "keras_model",
+    "keras_model_path",
+    "custom_objects",
+    "model_dir",
+    "config",
+  ),
+}
 # Numbers that may not be negative, and those that may not be 0 either.
 _NOT_NEGATIVE = frozenset(
   ("save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max", "save_summary_steps")
@@ -136,10 +147,9 @@ def cluster(context: Context) -> Iterator[Report]:
 def configs(context: Context) -> Iterator[Report]:
   """Estimators without a RunConfig, or with one that cannot be read here."""
   for call, symbol in context.calls:
-    if units.estimator_kind(symbol) is None:
+    if units.estimator_kind(symbol) is None and symbol.path not in _PARAMETERS:
       continue
-    parameters = ("model_fn", "model_dir", "config") if _is_custom(symbol) else ()
-    found = values.arguments(context.module, call, parameters)
+    found = values.arguments(context.module, call, _PARAMETERS.get(symbol.path, ()))
     config = found.get("config")
     if config is None:
       if found.complete or not any(k.arg is None for k in call.keywords):
@@ -151,10 +161,6 @@ def configs(context: Context) -> Iterator[Report]:
     origin = _foreign_origin(context.module, config)
     if origin is not None:
       yield context.report("EM109", config, what=origin)
-
-
-def _is_custom(symbol) -> bool:
-  return symbol.path == "tf.estimator.Estimator"
 
 
 def _foreign_origin(module: Module, config: ast.expr) -> Optional[str]:
