@@ -9,7 +9,8 @@ from typing import Optional
 # Cell magics whose body is Python of this program; any other hands the body to something else.
 _PYTHON_CELLS = frozenset("capture debug ipytest memit mprun prun time timeit wandb".split())
 _WRITTEN = re.compile(
-  r"%%(?:write)?file\s+(?P<append>(?:-a|--append)\s+)?(?P<quote>['\"]?)(?P<name>.+\.py)(?P=quote)\s*"
+  r"%%(?:write)?file\s+(?P<append>(?:-a|--append)\s+)?"
+  r"(?P<quote>['\"]?)(?P<name>.+\.py|.*(?:\{\w[^}]*\}|\$\w+))(?P=quote)\s*"
 )
 # Which of the readings is without all that begins like a magic.
 PLAIN = 2
@@ -51,7 +52,10 @@ def cell_magic(lines: Sequence[str]) -> tuple[int, bool]:
 
 
 def written_file(line: str) -> Optional[tuple[str, bool]]:
-  """The Python file that a cell magic writes its cell to, and whether it appends; else None."""
+  """The Python file that a cell magic writes its cell to, and whether it appends; else None.
+
+  A name that ends with a variable, `{module}` or `$module`, may be that of a Python file.
+  """
   match = _WRITTEN.fullmatch(line)
   return (match["name"], match["append"] is not None) if match else None
 

@@ -152,9 +152,13 @@ def _cells(data: Any) -> Optional[list[Any]]:
 def _files(
   cells: Sequence[Cell], path: str
 ) -> tuple[tuple[Notebook, ...], list[errors.SourceError]]:
-  """The Python files that cells write, and what is wrong with them."""
+  """The Python files that cells write, and what is wrong with them.
+
+  What goes to a name in a variable and is no Python is taken for another kind of file.
+  """
   written: list[list[Cell]] = []
   newest: dict[str, list[Cell]] = {}
+  uncertain: set[int] = set()
   for cell in cells:
     lines = newlines.unify(cell.text).split("\n")
     index, _ = magics.cell_magic(lines)
@@ -165,13 +169,17 @@ def _files(
     if not appends or name not in newest:
       newest[name] = []
       written.append(newest[name])
+    if not name.endswith(".py"):
+      uncertain.add(cell.number)
     code = "\n" * (index + 1) + "\n".join(lines[index + 1 :])
     newest[name].append(Cell(cell.number, cell.text, code))
   files, faults = [], []
   for parts in written:
     if parse.check(Notebook(tuple(parts)).text, path) is not None:
       checked = [(part, parse.check(part.code, path)) for part in parts]
-      faults += [_cell_fault(fault, part.number) for part, fault in checked if fault is not None]
+      for part, fault in checked:
+        if fault is not None and part.number not in uncertain:
+          faults.append(_cell_fault(fault, part.number))
       parts = [part for part, fault in checked if fault is None]
     files.append(Notebook(tuple(parts)))
   return tuple(files), faults

@@ -148,6 +148,23 @@ def test_programs_that_cells_write_to_files_are_apart():
   assert book.files[2].locate(2) == (6, 2)
 
 
+def test_a_file_whose_name_is_in_a_variable_is_checked_if_it_is_python():
+  book = notebook.read(
+    _notebook(
+      "%%writefile {module}\nx = 1",
+      "%%writefile '$folder/$name'\ny = 2",
+      "%%writefile {setup}\nname: a b",
+      "%%writefile {folder}/a.txt\nz = 3",
+    ),
+    "n.ipynb",
+  )
+  assert [file.text.split() for file in book.files if file.text.strip()] == [
+    ["x", "=", "1"],
+    ["y", "=", "2"],
+  ]
+  assert book.errors == ()
+
+
 @pytest.mark.parametrize(
   ("metadata", "count"),
   [
