@@ -163,11 +163,11 @@ def test_a_short_train_and_evaluate_evaluates_at_the_end_only():
 @pytest.mark.parametrize(
   ("config", "throttle", "words"),
   [
-    ("save_checkpoints_steps=4", "", "does not evaluate after each of these (a checkpoint every 4"),
+    ("save_checkpoints_steps=4", "", "does not evaluate after every checkpoint (every 4"),
     (
       "save_checkpoints_secs=60",
       "",
-      "does not evaluate after each of these (a checkpoint every 60",
+      "does not evaluate after every checkpoint (every 60",
     ),
     ("save_checkpoints_steps=4", "throttle_secs=0", None),
     ("save_checkpoints_steps=4", "throttle_secs=600", None),

@@ -222,9 +222,9 @@ def _throttled(module: Module, asked: policy.Policy, found: values.Arguments) ->
   if throttle is None:
     return None
   if node is None and (asked.has_steps or (seconds is not None and seconds < throttle)):
-    cadence = asked.describe().partition(" and ")[0]
+    cadence = asked.describe().partition(" and ")[0].removeprefix("a checkpoint ")
     return (
-      f"does not evaluate after each of these ({cadence}): it lets {throttle} seconds pass "
+      f"does not evaluate after every checkpoint ({cadence}): it lets {throttle} seconds pass "
       "between two evaluations, the default of `throttle_secs`"
     )
   if node is not None and seconds is not None and 1 < throttle < seconds:
