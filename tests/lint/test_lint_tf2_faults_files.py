@@ -106,6 +106,8 @@ def test_only_methods_of_keras_models_are_meant(model, flagged):
     ("model.save('a/cp')", '"a/cp.keras"'),
     ("model.load_weights('a/cp.ckpt')", None),
     ("model.save('a/')", None),
+    ("model.save('')", None),
+    (r"model.save('a\\b')", r'"a\\b.keras"'),
   ],
 )
 def test_a_literal_path_gets_its_right_suffix(call, replacement):

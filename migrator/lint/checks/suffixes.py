@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator
 from typing import Optional
 
@@ -127,9 +126,10 @@ def _fixed(node: ast.expr, right: Optional[str]) -> Optional[str]:
     if text.endswith(suffix):
       text = text[: -len(suffix)]
       break
-  if not text or text.endswith("/"):
+  if not text or text.endswith(("/", "\\")) or not text.isprintable():
     return None
-  return json.dumps(text.removesuffix(".weights") + right, ensure_ascii=False)
+  escaped = text.removesuffix(".weights").replace("\\", "\\\\").replace('"', '\\"')
+  return f'"{escaped}{right}"'
 
 
 @check("EM517", words=("latest_checkpoint",), also=(".keras", ".h5", ".hdf5", "ModelCheckpoint"))
