@@ -38,6 +38,7 @@ class Request(NamedTuple):
     baseline: the file of known findings of all files; None: the one of each configuration.
     use_baseline: whether to leave out known findings.
     diff_base: a revision: only findings in what was changed since.
+    quiet: whether to say only what is wrong.
   """
 
   paths: Sequence[str] = ()
@@ -53,6 +54,7 @@ class Request(NamedTuple):
   baseline: Optional[str] = None
   use_baseline: bool = True
   diff_base: Optional[str] = None
+  quiet: bool = False
 
   @property
   def named(self) -> list[str]:
@@ -138,7 +140,8 @@ def check(request: Request) -> Report:
   for problem in settings.problems:
     _complain(report, problem)
   settings.use_rules()
-  if request.named and not listed and not report.problems and not request.force_exclude:
+  silent = request.quiet or request.force_exclude or report.problems
+  if request.named and not listed and not silent:
     files.say_none(request.named)
   if STDIN in request.paths:
     _examine_stdin(request, report)
@@ -201,6 +204,8 @@ def _leave_out_known(request: Request, report: Report) -> None:
   for path, found in report.by_baseline(request.baseline).items():
     from migrator.lint import baseline
 
+    if not os.path.exists(path):
+      raise config.InputError(f"baseline {path}: no such file; `--write-baseline` makes it.")
     try:
       filtered = baseline.Baseline.read(path).filter(
         found,

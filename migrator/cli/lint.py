@@ -142,6 +142,7 @@ def lint(
     baseline=baseline,
     use_baseline=not write_baseline,
     diff_base=diff_base,
+    quiet=quiet,
   )
   actions = {"--write-baseline": write_baseline, "--add-noqa": add_noqa, "--watch": watch}
   _refuse_clashes(request, [name for name, given in actions.items() if given])

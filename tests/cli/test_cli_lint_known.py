@@ -94,7 +94,7 @@ def test_a_baseline_of_nowhere():
 @pytest.mark.parametrize(
   ("content", "message"),
   [
-    (None, "known.jsonl: No such file or directory"),
+    (None, "known.jsonl: no such file; `--write-baseline` makes it."),
     ('{"migrator_baseline": 1}\n{"path": 3}\n', "known.jsonl:2: "),
     ("", "known.jsonl:1: "),
     (b"\xff", "known.jsonl: "),

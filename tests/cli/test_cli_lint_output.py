@@ -137,6 +137,8 @@ def test_statistics_have_no_other_formats():
 def test_quiet_keeps_findings_and_errors(repository):
   write("a.py", GOOD)
   assert separate("a.py", "--quiet", repository=repository) == (0, "", "")
+  os.mkdir("empty")
+  assert separate("empty", "--quiet", repository=repository) == (0, "", "")
   write("b.py", BAD)
   _, output, errors = separate("-q", repository=repository)
   assert "EM401" in output
