@@ -101,6 +101,7 @@ class _Run:
     # Files that are not done, and outcomes of those that are done and have anything to say.
     self._left: set[int] = set()
     self._outcomes: dict[int, Outcome] = {}
+    self._examine: Optional[Callable[[walk.SourceFile, int], Any]] = None
 
   def outcomes(
     self, jobs: Optional[int], on_done: Optional[Callable[[int], None]]
@@ -199,9 +200,10 @@ class _Run:
 
   def _do(self, task: int) -> Optional[list[Any]]:
     """Examines a file: what the cache needs and what was found, or a problem, as plain values."""
-    file, status = self._files[task], self._statuses[task]
-    look_at = self._cache.look_at if self._cache is not None and self._is_cached else None
-    return examine_one(file, status.st_size if status is not None else 0, look_at)
+    if self._examine is None:
+      is_cached = self._cache is not None and self._is_cached
+      self._examine = examiner(self._cache.look_at if is_cached and self._cache else None)
+    return self._examine(self._files[task], self._size(task))
 
   def _take(self, task: int, result: Any) -> None:
     """Turns the result of a task into an outcome, and keeps it."""
@@ -228,41 +230,52 @@ _PROBLEM, _FAULTY_RULE, _EXAMINED = "problem", "rule", "examined"
 LookAt = Callable[[str, str, bool], Optional[Examined]]
 
 
-def examine_one(
-  file: walk.SourceFile, size: int, look_at: Optional[LookAt] = None
-) -> Optional[list[Any]]:
-  """Examines a file.
+def examiner(look_at: Optional[LookAt] = None) -> Callable[[walk.SourceFile, int], Any]:
+  """A function that examines a file, given it and how many bytes it has.
+
+  The function returns plain values: what it is, a text (a problem, or the hash of the content),
+  what `plain.dump` makes; None when there is nothing to say and nothing to keep.
 
   Args:
-    file: the file.
-    size: how many bytes it has.
     look_at: what the cache knows by hash of the content, path, and whether it was named.
-
-  Returns:
-    Plain values: what it is, a text (a problem, or the hash), what `plain.dump` makes. None
-    when there is nothing to say and nothing to keep.
   """
-  from migrator.lint import large
+  from migrator.lint import engine, large
 
+  def examine(file: walk.SourceFile, size: int) -> Optional[list[Any]]:
+    path, explicit = file
+    try:
+      if large.is_too_large(path, size):
+        return [_EXAMINED, "", plain.dump(large.examine(path, size))]
+      raw = _read(path, size)
+      digest = content_hash(raw, path) if look_at is not None else ""
+      found = look_at(digest, path, explicit) if look_at is not None else None
+      if found is None:
+        found = engine.examine_bytes(raw, path, gate=not explicit)
+      values = plain.dump(found)
+      return [_EXAMINED, digest, values] if values or digest else None
+    except OSError as error:
+      return [_PROBLEM, f"{path}: {error.strerror or error}", None]
+    except RuleError as error:
+      return [_FAULTY_RULE, str(error), None]
+    except Exception as error:  # a defect of ours in one file must not cost the others
+      return [_PROBLEM, _defect(error, path), None]
+
+  return examine
+
+
+def _read(path: str, size: int) -> bytes:
+  """The bytes of a file that has about this size: in half the time that `open` takes."""
+  handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
   try:
-    if large.is_too_large(file.path, size):
-      return [_EXAMINED, "", plain.dump(large.examine(file.path, size))]
-    with open(file.path, "rb") as stream:
-      raw = stream.read()
-    digest = content_hash(raw, file.path) if look_at is not None else ""
-    found = look_at(digest, file.path, file.explicit) if look_at is not None else None
-    if found is None:
-      from migrator.lint import engine
-
-      found = engine.examine_bytes(raw, file.path, gate=not file.explicit)
-    values = plain.dump(found)
-    return [_EXAMINED, digest, values] if values or digest else None
-  except OSError as error:
-    return [_PROBLEM, f"{file.path}: {error.strerror or error}", None]
-  except RuleError as error:
-    return [_FAULTY_RULE, str(error), None]
-  except Exception as error:  # a defect of ours in one file must not cost the others
-    return [_PROBLEM, _defect(error, file.path), None]
+    raw = os.read(handle, size + 1)
+    while len(raw) > size or (raw and len(raw) < size):  # it has changed, or is no plain file
+      more = os.read(handle, 1 << 20)
+      if not more:
+        break
+      raw += more
+    return raw
+  finally:
+    os.close(handle)
 
 
 def _defect(error: Exception, path: str) -> str:

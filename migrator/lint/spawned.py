@@ -75,5 +75,6 @@ def _round(
 def _examine(tasks: _Files) -> list[tuple[int, Any]]:
   from migrator.lint import run as runs
 
-  done = ((task, runs.examine_one(file, size)) for task, file, size in tasks)
+  examine = runs.examiner()
+  done = ((task, examine(file, size)) for task, file, size in tasks)
   return [(task, result) for task, result in done if result is not None]

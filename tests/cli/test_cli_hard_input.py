@@ -249,11 +249,11 @@ def test_a_file_that_may_not_be_read(lint, jobs):
     _write(name)
   # Modes mean nothing to root, as which the tests may run.
   program = (
-    "import builtins\nfrom migrator.cli import main\nreal = open\n"
+    "import os\nfrom migrator.cli import main\nreal = os.open\n"
     "def refuse(path, *args, **options):\n"
     "  if str(path).endswith('b.py'): raise PermissionError(13, 'Permission denied', path)\n"
     "  return real(path, *args, **options)\n"
-    "builtins.open = refuse\n"
+    "os.open = refuse\n"
     "main()\n"
   )
   code, output, errors = lint("--jobs", jobs, "--no-cache", ".", program=program)

@@ -76,7 +76,7 @@ def test_an_unchanged_file_is_not_examined_again(examined):
 def test_an_unchanged_file_is_not_even_read(monkeypatch):
   _write("a.py", BAD)
   first = _run("a.py")
-  monkeypatch.setattr(run, "examine_one", lambda *a: pytest.fail("it was read"))
+  monkeypatch.setattr(run, "examiner", lambda *a: pytest.fail("it was read"))
   assert _run("a.py") == first
 
 
