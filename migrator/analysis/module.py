@@ -53,7 +53,8 @@ class Module:
     shortened: what is parsed instead of the text: the same lines, without parts in which nothing
       of interest stands. None: the text.
     lines: the lines on which `uses` has to find what it finds; None: all.
-    names: the names that can stand for what `uses` has to find; None: any.
+    names: the names that can stand for what `uses` has to find, where no call imports a module;
+      None: any.
 
   Raises:
     SyntaxError: the text is not valid Python for the running interpreter.
@@ -235,7 +236,11 @@ class Module:
         if symbol is not None or isinstance(self.parents[node], ast.Attribute):
           found += self._chain_uses(node, symbol)
       elif kind is ast.Call:
-        if isinstance(node.func, (ast.Name, ast.Attribute)):  # type: ignore[attr-defined]
+        # With `names` nothing is imported by a call.
+        called = ast.Name if self._names is not None else (ast.Name, ast.Attribute)
+        if isinstance(node.func, called) and (  # type: ignore[attr-defined]
+          self._names is None or _is_named(node.func, "getattr")  # type: ignore[attr-defined]
+        ):
           found += self._chain_uses(node, aliases.call(self, node))  # type: ignore[arg-type]
       elif kind is ast.Import or kind is ast.ImportFrom:
         found += self._import_uses(node)

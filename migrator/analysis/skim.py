@@ -38,7 +38,8 @@ class Skim:
     positions: of names that matter, in order.
     odd: a module of interest is used in a way that only the whole analysis follows.
     names: that stand for something of interest.
-    imports_any: whether the text imports anything of the packages at all.
+    imported: the names that the text binds to anything of the packages.
+    imports_any: whether there is any of them.
   """
 
   def __init__(self, text: str, lexicon: Lexicon):
@@ -47,6 +48,7 @@ class Skim:
     self._found: set[int] = set()
     self.odd = False
     self.imports_any = False
+    self.imported: set[str] = set()
     # Names of this text, and what they may stand for: None for a name that always matters.
     self._queue: list[tuple[str, Optional[str]]] = []
     self._known: set[tuple[str, Optional[str]]] = set()
@@ -74,6 +76,7 @@ class Skim:
     judge = self._lexicon.judge
     for name, bound, target, position in imports.find(self._text, self._lexicon.stems):
       self.imports_any = True
+      self.imported.add(name)
       judged = judge(target)
       if judged == HOT:
         self._found.add(position)

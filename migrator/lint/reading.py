@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from migrator.analysis.lexicon import Lexicon
 from migrator.analysis.module import Module
+from migrator.analysis.spelled import aliases
 from migrator.analysis.words import Words
 from migrator.lint import rules
 from migrator.lint.checks import registry
@@ -115,7 +116,8 @@ def parts(source: Document) -> Optional[Reading]:
   skimmed = Skim(text, about.lexicon)
   checks, needs_all = about.checks(text, imports_any=skimmed.imports_any or skimmed.odd)
   if needs_all or skimmed.odd:
-    return Reading(Module(text, source.path), checks)
+    names = None if skimmed.odd else aliases(text, skimmed.imported)
+    return Reading(Module(text, source.path, names=names), checks)
   if not skimmed.positions:
     return None
   return Reading(_shortened(source, skimmed), checks)
