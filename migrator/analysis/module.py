@@ -8,20 +8,11 @@ import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
-from migrator.analysis import aliases, places, symbols
+from migrator.analysis import aliases, constants, places, symbols
 from migrator.analysis.binding import Binding
+from migrator.analysis.constants import UNKNOWN
 from migrator.analysis.scopes import Scope, Scopes
 from migrator.analysis.span import Span
-
-
-class UnknownType:
-  """The type of `UNKNOWN`: a value that only the running program has."""
-
-  def __repr__(self) -> str:
-    return "UNKNOWN"
-
-
-UNKNOWN = UnknownType()
 
 
 class Use(NamedTuple):
@@ -337,39 +328,7 @@ class Module:
     try:
       return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-      return self._compute(node)
-
-  def _compute(self, node: ast.AST) -> Any:
-    if isinstance(node, (ast.List, ast.Tuple)):
-      values = [self.constant(e) for e in node.elts]
-      if any(v is UNKNOWN for v in values):
-        return UNKNOWN
-      return values if isinstance(node, ast.List) else tuple(values)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
-      _, bindings = self.scope_of.get(node, self.root).lookup("len")
-      value = self.constant(node.args[0]) if len(node.args) == 1 and not bindings else UNKNOWN
-      return len(value) if isinstance(value, (list, tuple, dict, str, set)) else UNKNOWN
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-      value = self.constant(node.operand)
-      return -value if isinstance(value, (int, float)) else UNKNOWN
-    if isinstance(node, ast.BinOp):
-      left, right = self.constant(node.left), self.constant(node.right)
-      if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
-        return UNKNOWN
-      try:
-        if isinstance(node.op, ast.Add):
-          return left + right
-        if isinstance(node.op, ast.Sub):
-          return left - right
-        if isinstance(node.op, ast.Mult):
-          return left * right
-        if isinstance(node.op, ast.Div):
-          return left / right
-        if isinstance(node.op, ast.FloorDiv):
-          return left // right
-      except ZeroDivisionError:
-        return UNKNOWN
-    return UNKNOWN
+      return constants.compute(self, node)
 
 
 def _is_named(node: ast.AST, name: str) -> bool:
