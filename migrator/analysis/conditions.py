@@ -108,8 +108,7 @@ def _call(module: Module, test: ast.Call, truth: bool) -> Iterator[Known]:
     if is_version(module, function.value) and test.args:
       bounds = list(_literals(test.args[0]))
       if bounds and () not in bounds:
-        # What does not start with "2." is older: nobody asks for versions that do not exist yet.
-        below = max(_following(b) for b in bounds) if truth else min(bounds)
+        below = max(_following(b) for b in bounds) if truth else _other_than(min(bounds))
         yield Known(below=below, words=_shown(module, test, truth))
   elif truth:
     symbol = module.resolve(test)
@@ -142,7 +141,8 @@ def _comparison(module: Module, test: ast.Compare, truth: bool) -> Iterator[Know
   if not bounds or () in bounds:
     return
   if kind in (ast.Lt, ast.NotEq):
-    yield Known(below=bounds[0], words=_shown(module, test, truth))
+    below = bounds[0] if kind is ast.Lt else _other_than(bounds[0])
+    yield Known(below=below, words=_shown(module, test, truth))
   elif kind in (ast.LtE, ast.Eq, ast.In):
     yield Known(below=max(_following(b) for b in bounds), words=_shown(module, test, truth))
 
@@ -242,6 +242,15 @@ def _version(value: object) -> Version:
 def _following(version: Version) -> Version:
   """The first version that is not one of `version` ("2" stands for all 2.x); () for ()."""
   return (*version[:-1], version[-1] + 1) if version else ()
+
+
+def _other_than(version: Version) -> Version:
+  """What a version that is not this one is below, or ().
+
+  What is not 2.x is older, since nobody asks for versions that do not exist yet; what is not 1.x is
+  newer.
+  """
+  return version if version >= (2,) else ()
 
 
 def _dotted(symbol: symbols.Symbol) -> str:

@@ -153,7 +153,8 @@ class Module:
 
     Follows imports, `alias = tf.estimator`, also as an attribute of a class or behind a
     condition, and `importlib.import_module("...")`. A name with several meanings has the first
-    TensorFlow one (`try: import` ... `except`).
+    TensorFlow one (`try: import` ... `except`), that of `compat.v1` where one of them is
+    (`if tf.__version__ >= "2": tf = tf.compat.v1`).
     """
     if isinstance(node, ast.Attribute):
       base = self.resolve(node.value)
@@ -187,8 +188,8 @@ class Module:
       return None
     found = [self._resolve_binding(b) for b in bindings]
     for symbol in found:
-      if symbols.is_tensorflow(symbol):
-        return symbol
+      if symbol is not None and symbols.is_tensorflow(symbol):
+        return next((s for s in found if s == symbol._replace(api="v1")), symbol)
     return next((s for s in found if s is not None), None)
 
   def _resolve_binding(self, binding: Binding) -> Optional[symbols.Symbol]:

@@ -22,6 +22,12 @@ _CONTRIB_FUNCTIONS = (
   "stop_if_no_increase_hook",
 )
 
+# Where code that sets TF1's behaviour finds it, besides the public names.
+_SWITCHES = {
+  "tensorflow.python.framework.ops.disable_eager_execution": "disable_eager_execution",
+  "tensorflow.python.compat.v2_compat.disable_v2_behavior": "disable_v2_behavior",
+}
+
 
 class Symbol(NamedTuple):
   """A TensorFlow name behind any alias.
@@ -102,6 +108,8 @@ def _contrib(parts: list[str]) -> list[str]:
 
 
 def _private(dotted: str) -> Symbol:
+  if dotted in _SWITCHES:
+    return canonical("tensorflow.compat.v1." + _SWITCHES[dotted], private=True)
   module, _, name = dotted.rpartition(".")
   public = private_names.public(module, name)
   if public is None:

@@ -56,6 +56,8 @@ def test_a_guard_lowers_the_code(guard):
     'if tf.__version__ < "2.20":',
     "if int(tf.__version__.split('.')[1]) < 16:",
     'if tf.__version__.startswith("2."):',
+    'if not tf.__version__.startswith("1.12"):',
+    'if tf.__version__[0] != "1":',
     "if sys.version_info < (3, 9):",
     "if np.__version__ < '1.20':",
     "if FLAGS.estimator:",
@@ -248,3 +250,23 @@ tf_slim.conv2d(x)
 def test_a_choice_that_does_not_look_at_tensorflow_is_no_guard():
   text = TF + "f = tf.contrib.slim.conv2d if deep else None\ng(f)\nf(x)\n"
   assert _places(text) == [(2, "EM901"), (4, "EM901")]
+
+
+@pytest.mark.parametrize(
+  "rebinding",
+  [
+    "if tf.__version__ >= '2.0':\n  tf = tf.compat.v1",
+    "if not tf.__version__.startswith('1.12'):\n  tf = tf.compat.v1",
+    "if tf.__version__ >= '2.0':\n  import tensorflow.compat.v1 as tf",
+    "try:\n  tf = tf.compat.v1\nexcept AttributeError:\n  pass",
+  ],
+)
+def test_tf_that_becomes_compat_v1_in_new_versions_has_its_names(rebinding):
+  text = f"{TF}{rebinding}\n\ndef f():\n  tf.train.get_global_step()\n  tf.train.Saver()\n"
+  assert [(code, line - text.count("\n")) for line, code in _places(text)] == [("EM401", 0)]
+
+
+def test_eager_execution_is_disabled_behind_a_test_for_new_versions():
+  text = TF + "if not tf.__version__.startswith('1.12'):\n  tf = tf.compat.v1\n"
+  text += "  tf.disable_eager_execution()\n"
+  assert _places(text) == [(4, "EM217")]

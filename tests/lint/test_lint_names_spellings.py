@@ -286,3 +286,15 @@ def test_columns_of_names_in_strings_and_comments():
   text = TF + "def f(é, x: 'tf.estimator.Head'):\n  y = 'é'  # type: tf.estimator.Head\n"
   spans = [(f.span.column, f.span.end_column, f.source) for f in _found(text)]
   assert [source[first:last] for first, last, source in spans] == ["tf.estimator.Head"] * 2
+
+
+@pytest.mark.parametrize(
+  ("module", "name"),
+  [
+    ("tensorflow.python.framework.ops", "disable_eager_execution"),
+    ("tensorflow.python.compat.v2_compat", "disable_v2_behavior"),
+  ],
+)
+def test_switches_to_the_behaviour_of_tf1_by_their_private_paths(module, name):
+  assert _places(f"from {module} import {name}\n{name}()\n") == [(1, "EM902"), (2, "EM217")]
+  assert _places(f"from {module} import convert_to_tensor\n") == []
