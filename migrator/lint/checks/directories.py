@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Optional
 
 from migrator.analysis import symbols, units
@@ -93,6 +93,9 @@ class Directories:
       line = self.line_of_estimator(node.value)
       if line is not None:
         return "the Estimator", line
+      line = self._line_of(node.value, lambda symbol: symbol.path in RUN_CONFIGS)
+      if line is not None:
+        return "the RunConfig", line
     place = paths.parts(self._module, node)
     return self.at(place, others=others) if place else None
 
@@ -103,9 +106,13 @@ class Directories:
 
   def line_of_estimator(self, node: ast.AST) -> Optional[int]:
     """The line of the first estimator call that a name can stand for, or None."""
+    return self._line_of(node, _is_estimator)
+
+  def _line_of(self, node: ast.AST, wanted: Callable[[symbols.Symbol], bool]) -> Optional[int]:
+    """The line of the first call of such a symbol that a name can stand for, or None."""
     for value in values.possible(self._module, node) or ():
       symbol = self._module.resolve(value.func) if isinstance(value, ast.Call) else None
-      if symbol is not None and _is_estimator(symbol):
+      if symbol is not None and wanted(symbol):
         return self._module.span(value).line
     return None
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from migrator.analysis import units
+from migrator.analysis import facts, units
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
 from migrator.lint.checks import policy
@@ -122,11 +122,12 @@ def keywords(context: Context) -> Iterator[Report]:
   """Keywords of RunConfig that are not carried over."""
   module = context.module
   for call, symbol in context.calls_of(*RUN_CONFIGS):
-    if symbol.path != "tf.estimator.RunConfig":
-      continue
+    is_plain = symbol.path == "tf.estimator.RunConfig"
     for name, node in policy.arguments(module, call).nodes.items():
       if values.literal(module, node) is None:
         continue  # None was the default of all of them
+      if not is_plain and name not in facts.RUN_CONFIG_PARAMETERS:
+        continue  # those of TPUs and of contrib.learn have parameters of their own
       if name in _DISTRIBUTION:
         yield context.report("EM107", node, what=name)
       elif name not in _KNOWN:
