@@ -85,7 +85,8 @@ def _is_trained(context: Context, saver: ast.Call) -> bool:
   if not functions or _restores(module, saver):
     return False
   within = set(ast.walk(functions[-1]))
-  if not any(call in within for call, _ in context.calls_of(*SPECS)):
+  specs = [call for call, _ in context.calls_of(*SPECS) if call in within]
+  if all(_is_for_reading(module, call) for call in specs):
     return False
   child: ast.AST = saver
   for ancestor in module.ancestors(saver):
@@ -95,6 +96,13 @@ def _is_trained(context: Context, saver: ast.Call) -> bool:
         return False
     child = ancestor
   return True
+
+
+def _is_for_reading(module: Module, spec: ast.Call) -> bool:
+  """Whether an EstimatorSpec is one of evaluation or prediction only."""
+  mode = values.arguments(module, spec, ("mode",)).get("mode")
+  symbol = module.resolve(mode) if mode is not None else None
+  return symbol is not None and symbol.path.endswith(("ModeKeys.EVAL", "ModeKeys.PREDICT"))
 
 
 def _restores(module: Module, saver: ast.Call) -> bool:
