@@ -22,6 +22,15 @@ _output: Callable[..., Any] = functools.partial(_option, group="Output")
 _running: Callable[..., Any] = functools.partial(_option, group="Running")
 
 
+def _refuse_fix(context: click.Context, _: click.Parameter, given: bool) -> None:
+  """Who comes from another linter tries `--fix`."""
+  if given:
+    raise click.UsageError(
+      "lint changes no code: `migrator rewrite` shows a diff, and with `--write` applies it.",
+      context,
+    )
+
+
 @click.command(cls=Command)
 @click.argument(
   "paths", nargs=-1, type=click.Path(exists=True, allow_dash=True), metavar="[PATH]..."
@@ -50,6 +59,7 @@ _running: Callable[..., Any] = functools.partial(_option, group="Running")
   metavar="FILE",
   help="Leave out the findings that FILE knows.",
 )
+@_known("--ignore-baseline", is_flag=True, help="Report what the baseline knows, too.")
 @_known("--write-baseline", is_flag=True, help="Write the baseline: all findings of now.")
 @_known("--diff-base", metavar="REV", help="Only findings in lines changed since REV.")
 @_known("--add-noqa", is_flag=True, help="Add noqa comments for all findings.")
@@ -91,6 +101,7 @@ _running: Callable[..., Any] = functools.partial(_option, group="Running")
   help="Use it, not the nearest pyproject.toml.",
 )
 @_running("--isolated", is_flag=True, help="Use no configuration.")
+@click.option("--fix", is_flag=True, hidden=True, expose_value=False, callback=_refuse_fix)
 @click.pass_context
 def lint(
   context: click.Context,
@@ -105,6 +116,7 @@ def lint(
   force_exclude: bool,
   stdin_filename: str,
   baseline: Optional[str],
+  ignore_baseline: bool,
   write_baseline: bool,
   diff_base: Optional[str],
   add_noqa: bool,
@@ -140,7 +152,7 @@ def lint(
     cache=not no_cache,
     cache_dir=cache_dir,
     baseline=baseline,
-    use_baseline=not write_baseline,
+    use_baseline=not (write_baseline or ignore_baseline),
     diff_base=diff_base,
     quiet=quiet,
   )

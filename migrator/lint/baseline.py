@@ -168,7 +168,8 @@ class Baseline:
       lines.append(json.dumps(data, ensure_ascii=False))
     text = "\n".join(lines) + "\n"
     # A path that is no UTF-8 has surrogates; as escapes they come back as they were.
-    writing.save(path, re.sub("[\ud800-\udfff]", _escaped, text).encode("utf-8"))
+    written = re.sub("[\ud800-\udfff]", _escaped, text).encode("utf-8")
+    writing.save(path, written, make_folder=True)
 
   @property
   def count(self) -> int:

@@ -40,8 +40,10 @@ def write(path: str, data: bytes) -> None:
     raise WriteError(error.errno or errno.EIO, f"cannot write: {reason}", path) from error
 
 
-def save(path: str, data: bytes) -> None:
+def save(path: str, data: bytes, *, make_folder: bool = False) -> None:
   """Writes a file that may not exist yet: all of it or nothing.
+
+  Its folder may be missing if `make_folder`.
 
   What is no regular file (a device, a pipe) is written to directly.
 
@@ -56,7 +58,10 @@ def save(path: str, data: bytes) -> None:
       with open(path, "wb") as file:
         file.write(data)
     else:
-      _replace(os.path.realpath(path), data, None)
+      target = os.path.realpath(path)
+      if make_folder:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+      _replace(target, data, None)
   except OSError as error:
     reason = error.strerror or type(error).__name__
     raise WriteError(error.errno or errno.EIO, f"cannot write: {reason}", path) from error

@@ -53,9 +53,24 @@ def test_what_no_longer_occurs_is_said_and_taken_out_by_writing_anew():
   assert "no longer" not in lint("--baseline=known.jsonl")[1]
 
 
+def test_a_baseline_can_be_ignored_to_see_what_is_left_in_it():
+  write("pyproject.toml", '[tool.migrator]\nbaseline = "known.jsonl"\n')
+  write("a.py", TWO)
+  lint("--write-baseline")
+  assert lint("--statistics")[1].startswith("No new findings, 2 known ones;")
+  code, output = lint("--ignore-baseline", "--output-format=concise")
+  assert code == 1
+  assert output.endswith("2 findings in 1 file; 1 file checked.\n")
+
+
+def test_the_folder_of_a_baseline_is_made():
+  write("a.py", TWO)
+  assert lint("--baseline=ci/lint/known.jsonl", "--write-baseline")[0] == 0
+  assert lint("--baseline=ci/lint/known.jsonl")[0] == 0
+
+
 def test_the_configuration_can_name_the_baseline(monkeypatch):
   write("pyproject.toml", '[tool.migrator]\nbaseline = "ci/known.jsonl"\n')
-  os.mkdir("ci")
   write("src/a.py", TWO)
   assert lint("--write-baseline")[1] == f"{os.path.join('ci', 'known.jsonl')}: 2 known findings.\n"
   assert codes(".") == []

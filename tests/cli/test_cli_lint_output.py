@@ -236,3 +236,11 @@ def test_every_option_is_one_line_of_the_help():
   assert len(options) == output.count("\n  -")
   assert all(re.match(r"  -.* {2,}\S", line) and len(line) <= 80 for line in options)
   assert "[PATH]..." in output.splitlines()[0]
+
+
+def test_who_looks_for_fix_is_told_about_rewrite():
+  write("a.py", BAD)
+  code, output = lint("--fix")
+  assert code == 2
+  assert "lint changes no code: `migrator rewrite` shows a diff" in output
+  assert "--fix" not in lint("--help")[1]
