@@ -68,6 +68,10 @@ def test_steps_that_do_not_add_up(call):
   assert not _codes(ESTIMATOR + call + "\n", "EM224")
 
 
+def test_the_input_function_may_have_any_name():
+  assert _codes(ESTIMATOR + "e.train(batches, steps=1000)\n", "EM224") == ["EM224"]
+
+
 def test_an_estimator_is_followed_through_functions_and_attributes():
   text = """
   def build(directory):

@@ -13,7 +13,8 @@ from migrator.lint.checks import policy
 from migrator.lint.checks.registry import Context
 
 # Every training of an Estimator has an input_fn; hardly anything else has.
-TRAIN_WORDS = ("input_fn", "max_steps=", "TrainSpec")
+# Words of which a training with a number of steps has one: `steps=` is in `max_steps=` as well.
+TRAIN_WORDS = ("input_fn", "steps=", "TrainSpec")
 TRAINERS = (".train(", ".fit(", "TrainSpec")
 TRAIN_SPEC_PARAMETERS = ("input_fn", "max_steps", "hooks", "saving_listeners")
 EVAL_SPEC_PARAMETERS = tuple(
