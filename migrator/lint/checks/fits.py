@@ -100,7 +100,7 @@ def _elements(module: Module, node: Optional[ast.AST], depth: int) -> Iterator[a
   elif isinstance(node, ast.Name):
     yield from _of_variable(module, node, depth)
   elif isinstance(node, ast.Call):
-    function = module.definition(node.func)
+    function = _method(module, node) or module.definition(node.func)
     if values.is_call_of(module, node, (_CALLBACK_LIST,)) and node.args:
       yield from _elements(module, node.args[0], depth)
     elif isinstance(function, ast.FunctionDef):
@@ -110,6 +110,18 @@ def _elements(module: Module, node: Optional[ast.AST], depth: int) -> Iterator[a
       yield node
   else:
     yield node
+
+
+def _method(module: Module, call: ast.Call) -> Optional[ast.FunctionDef]:
+  """The method of the same class that `self.name(...)` calls, or None."""
+  function = call.func
+  if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
+    return None
+  owner = next((a for a in module.ancestors(call) if isinstance(a, ast.ClassDef)), None)
+  if owner is None or function.value.id not in ("self", "cls"):
+    return None
+  methods = (m for m in owner.body if isinstance(m, ast.FunctionDef))
+  return next((m for m in methods if m.name == function.attr), None)
 
 
 def _of_variable(module: Module, name: ast.Name, depth: int) -> Iterator[ast.AST]:

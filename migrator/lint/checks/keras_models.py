@@ -61,8 +61,9 @@ def _is_compiled(module: Module, name: ast.Name) -> bool:
     if not isinstance(target, ast.Name) or target.id != name.id:
       continue
     keywords = {k.arg for k in call.keywords}
-    if keywords & {"optimizer", "loss", "metrics"} or call.args:
-      return module.scope_of[target].lookup(name.id)[0] is owner and _imports_keras(module)
+    asks = bool(call.args or keywords & {"optimizer", "loss", "metrics"})
+    if asks and module.scope_of[target].lookup(name.id)[0] is owner:
+      return _imports_keras(module)
   return False
 
 
