@@ -120,6 +120,9 @@ class _Crew:
         # Ctrl-C reaches every process of the terminal; the parent speaks for all.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
+        # Only the parent may hold reading ends: when it is killed, writing fails and this ends.
+        for inherited in (reader, *self._members):
+          os.close(inherited)
         self._serve(slot, queue, writer)
         code = 0
       finally:

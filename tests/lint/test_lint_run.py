@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -169,6 +171,30 @@ def test_an_interrupt_leaves_no_process(monkeypatch):
     list(run.examine_all(_files(20), jobs=2))
   assert time.monotonic() - begin < 30
   assert _no_child_is_left()
+
+
+def test_processes_end_when_the_first_one_is_killed(repository):
+  program = (
+    "from migrator.lint import pool\n"
+    "def work(task):\n"
+    "  if task == 2:\n"
+    "    print('at work', flush=True)\n"
+    "  return 'x' * 200_000  # more than a pipe holds\n"
+    "chunks = [[number] for number in range(1000)]\n"
+    "results = pool.run(work, chunks, 3)\n"
+    "next(results)\n"
+    "input()\n"
+  )
+  with subprocess.Popen(
+    [sys.executable, "-c", program],
+    cwd=repository,
+    stdin=subprocess.PIPE,
+    stdout=subprocess.PIPE,
+  ) as process:
+    assert process.stdout.readline() == b"at work\n"
+    process.kill()
+    # The others have inherited stdout: it ends when they do.
+    assert process.communicate(timeout=30) == (b"", None)
 
 
 def test_rules_of_a_team_reach_all_processes(monkeypatch):
