@@ -30,17 +30,24 @@ def changed_lines(base: str, root: str = ".") -> ChangedLines:
 
   Args:
     base: a revision, for example "origin/main".
-    root: a folder in the repository.
+    root: a folder in the repository. In a submodule it is the submodule that counts when the
+      current folder is in it too, else the repository that it is part of.
 
   Raises:
     ChangedError: no repository, no git, no such revision, or nothing in common with it.
   """
   try:
-    top = git.root(root)
+    here = os.path.realpath(os.curdir)
+    tops = git.roots(root)
+    top = next((top for top in tops if _is_in(here, top)), tops[0])
     diffs = git.diffs(top, git.merge_base(top, base))
     return ChangedLines(top, diffs, frozenset(git.tracked(top)))
   except git.GitError as error:
     raise ChangedError(f"cannot tell what changed since {base!r}: {error}") from error
+
+
+def _is_in(path: str, folder: str) -> bool:
+  return os.path.join(path, "").startswith(os.path.join(folder, ""))
 
 
 @dataclasses.dataclass(frozen=True)

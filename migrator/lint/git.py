@@ -12,6 +12,7 @@ from typing import Optional
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _LETTERS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\'))
+_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR")
 _OPTIONS = (
   "--no-color --no-ext-diff --no-textconv --full-index --unified=0 --inter-hunk-context=0 -M"
   " --src-prefix=a/ --dst-prefix=b/ --ignore-submodules=none"
@@ -46,7 +47,7 @@ def run(folder: str, *arguments: str) -> bytes:
     GitError: there is no git, or the command fails; the message is git's.
   """
   # A linter only looks: no index refresh is written. Messages are read, so: in English.
-  environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+  environment = {**_environment(), "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
   try:
     done = subprocess.run(
       ["git", *arguments], cwd=folder, env=environment, capture_output=True, check=False
@@ -62,14 +63,42 @@ def run(folder: str, *arguments: str) -> bytes:
   return done.stdout
 
 
+def _environment() -> dict[str, str]:
+  """The environment, without what git tells hooks and aliases of the repository they run in.
+
+  With GIT_DIR alone git takes whatever folder it is started in for the top one. What the user has
+  set (GIT_WORK_TREE as well) stays, but counts from here and not from the folder of a command.
+  """
+  found = dict(os.environ)
+  if "GIT_WORK_TREE" in found:
+    paths = {name: found[name] for name in _PLACES if found.get(name)}
+    return {**found, **{name: os.path.abspath(path) for name, path in paths.items()}}
+  return {name: value for name, value in found.items() if name not in (*_PLACES, "GIT_PREFIX")}
+
+
 def root(folder: str) -> str:
   """The top folder, without symlinks, of the repository that a folder is in.
 
   Raises:
     GitError: it is in none.
   """
-  top = run(folder, "rev-parse", "--show-toplevel")
-  return os.path.realpath(os.fsdecode(top.rstrip(b"\r\n")))
+  return _folder(run(folder, "rev-parse", "--show-toplevel"))
+
+
+def roots(folder: str) -> list[str]:
+  """The top folder, and if it is that of a submodule those around it, inmost first.
+
+  Raises:
+    GitError: the folder is in no repository.
+  """
+  found = [root(folder)]
+  while outer := run(found[-1], "rev-parse", "--show-superproject-working-tree").strip():
+    found.append(_folder(outer))
+  return found
+
+
+def _folder(printed: bytes) -> str:
+  return os.path.realpath(os.fsdecode(printed.rstrip(b"\r\n")))
 
 
 def merge_base(top: str, revision: str) -> str:

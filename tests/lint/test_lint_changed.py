@@ -249,7 +249,54 @@ def test_submodules(repository, tmp_path):
   _write("lib/new.py", HEADER + SAVER)
   assert _lines("lib/new.py") == [2]
   assert _lines("lib/a.py") == []
-  assert _lines("lib/a.py", base="HEAD~2", root="lib") == [12]
+
+
+def test_a_folder_in_a_submodule_belongs_to_the_repository_in_which_we_are(
+  repository, tmp_path, monkeypatch
+):
+  library = str(tmp_path / "library")
+  os.mkdir(library)
+  _git("init", "--quiet", "--initial-branch=trunk", cwd=library)
+  _write(f"{library}/src/a.py", HEADER + SAVER)
+  _commit(cwd=library)
+  _git("submodule", "--quiet", "add", library, "lib")
+  _commit()
+  _write("lib/src/a.py", HEADER + SAVER + SAVER)
+  _write("own.py", HEADER + SAVER)
+  assert _kept("lib/src/a.py", "own.py", root="lib/src") == [
+    ("lib/src/a.py", None, 3),
+    ("own.py", None, 2),
+  ]
+  _commit()
+  assert _lines("own.py", root="lib/src") == []
+  monkeypatch.chdir("lib")
+  assert _lines("src/a.py", base="trunk", root="src") == [3]
+  with pytest.raises(changed.ChangedError, match="no revision 'main'"):
+    _lines("src/a.py", root="src")
+
+
+@pytest.mark.parametrize("folder", [".", "src"])
+def test_in_a_hook_or_an_alias_git_names_its_folder(folder, monkeypatch):
+  _write("src/a.py", HEADER + SAVER)
+  _commit()
+  _git("worktree", "add", "--quiet", "-b", "other", "../other")
+  monkeypatch.chdir("../other")
+  _write("src/a.py", HEADER + SAVER + SAVER)
+  top = subprocess.run(["git", "rev-parse", "--absolute-git-dir"], capture_output=True, text=True)
+  monkeypatch.setenv("GIT_DIR", top.stdout.strip())
+  monkeypatch.setenv("GIT_INDEX_FILE", os.path.join(top.stdout.strip(), "index"))
+  monkeypatch.setenv("GIT_PREFIX", "")
+  assert _lines("src/a.py", root=folder) == [3]
+
+
+def test_a_working_tree_that_the_user_names_counts_from_here(repository, monkeypatch):
+  _write("src/a.py", HEADER + SAVER)
+  _commit()
+  _write("src/a.py", HEADER + SAVER + SAVER)
+  os.rename(".git", "../bare.git")
+  monkeypatch.setenv("GIT_DIR", "../bare.git")
+  monkeypatch.setenv("GIT_WORK_TREE", ".")
+  assert _lines("src/a.py", root="src") == [3]
 
 
 # -- notebooks --------------------------------------------------------------------
