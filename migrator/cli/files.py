@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from typing import Callable, Optional
 
 import click
 
-from migrator.cli import config
 from migrator.source import walk
 
 
@@ -25,21 +25,27 @@ def collect(
     is_excluded: also leaves out files that are named.
 
   Returns:
-    The files in a fixed order, and what could not be searched.
-
-  Raises:
-    InputError: a path does not exist.
+    The files in a fixed order, and what does not exist or could not be searched: the other
+    paths are searched all the same.
   """
-  problems: list[OSError] = []
-  try:
-    found = list(walk.find(paths, excludes_of=excludes_of, on_error=problems.append))
-  except FileNotFoundError as error:
-    raise config.InputError(f"{error.filename}: {error.strerror}") from error
+  problems = [_missing(path) for path in paths if not os.path.exists(path)]
+  gone = {problem.filename for problem in problems}
+  there = [path for path in paths if path not in gone]
+  found = list(walk.find(there, excludes_of=excludes_of, on_error=problems.append))
   if is_excluded is not None:
     found = [file for file in found if not file.explicit or not is_excluded(file.path)]
   for problem in problems:
     report(problem, problem.filename)
   return found, problems
+
+
+def _missing(path: str) -> OSError:
+  """Why a path is not there: there may also be no right to look."""
+  try:
+    os.stat(path)
+  except OSError as error:
+    return error
+  return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
 
 def say_none(paths: Sequence[str]) -> None:

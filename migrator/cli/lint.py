@@ -33,7 +33,7 @@ def _refuse_fix(context: click.Context, _: click.Parameter, given: bool) -> None
 
 @click.command(cls=Command)
 @click.argument(
-  "paths", nargs=-1, type=click.Path(exists=True, allow_dash=True), metavar="[PATH]..."
+  "paths", nargs=-1, type=click.Path(allow_dash=True, readable=False), metavar="[PATH]..."
 )
 @_rules(
   "--select", metavar="CODES", shell_complete=codes, help="Only these rules; EM1 is all of EM1xx."

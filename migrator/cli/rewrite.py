@@ -18,7 +18,9 @@ from migrator.rewrite.run import Run
 
 
 @click.command()
-@click.argument("paths", nargs=-1, type=click.Path(exists=True, allow_dash=True), metavar="PATH...")
+@click.argument(
+  "paths", nargs=-1, type=click.Path(allow_dash=True, readable=False), metavar="PATH..."
+)
 @click.option("--write", "apply", is_flag=True, help="Change the files; the default prints a diff.")
 @click.option("--check", is_flag=True, help="Print no diff, only what would change; for CI.")
 @click.option(

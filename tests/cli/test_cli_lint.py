@@ -149,9 +149,16 @@ def test_stdin_of_a_notebook(repository):
 
 
 def test_a_missing_path():
-  code, output = _lint("gone.py")
+  assert _lint("gone.py") == (2, "gone.py: No such file or directory\n")
+
+
+def test_a_missing_path_costs_no_other():
+  _write("a.py", BAD)
+  os.symlink("nowhere.py", "link.py")
+  code, output = _lint("gone.py", "a.py", "link.py", "--output-format=concise")
   assert code == 2
-  assert "Path 'gone.py' does not exist" in output
+  assert "gone.py: No such file or directory\nlink.py: No such file or directory\n" in output
+  assert "a.py:2:9: EM401 " in output
 
 
 def test_a_folder_without_python():
