@@ -58,6 +58,7 @@ class LazyGroup(click.Group):
     )
     if not standalone_mode:
       return run()
+    _open_what_is_closed()
     code: Any = 0
     try:
       code = run()
@@ -80,9 +81,35 @@ class LazyGroup(click.Group):
       code = 2
     except OSError as error:
       place = f"{error.filename}: " if error.filename else ""
+      if not place and _is_nowhere():
+        place = "the current folder is gone: "
       click.echo(f"Error: {place}{error.strerror or error}", err=True)
       code = 2
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_what_is_closed() -> None:
+  """Opens those of stdin, stdout and stderr that are closed (`>&-`), on the null device.
+
+  Else the next file that is opened would get the number of one of them.
+  """
+  for number, name in enumerate(("stdin", "stdout", "stderr")):
+    if getattr(sys, name) is not None:
+      continue
+    try:
+      os.fstat(number)
+    except OSError:
+      os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+    mode = "r" if number == 0 else "w"
+    setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def _is_nowhere() -> bool:
+  try:
+    os.getcwd()
+  except OSError:
+    return True
+  return False
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

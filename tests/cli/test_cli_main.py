@@ -1,5 +1,6 @@
 """The command group: help, version, exit codes, start-up."""
 
+import os
 import subprocess
 import sys
 
@@ -115,3 +116,34 @@ def test_what_the_system_refuses_is_one_line(monkeypatch):
   result = CliRunner().invoke(cli.main, ["lint", "."])
   assert result.exit_code == 2
   assert result.output == "Error: some/file: Permission denied\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_streams_that_are_closed(closed, repository, tmp_path):
+  (tmp_path / "a.py").write_text("import tensorflow as tf\ntf.train.Saver()\n")
+  command = f'"{sys.executable}" -m migrator.cli lint --jobs=2 --output-format=concise - {closed}'
+  process = subprocess.run(
+    ["bash", "-c", f'{command} "{tmp_path}"'],
+    cwd=repository,
+    capture_output=True,
+    text=True,
+    input="",
+  )
+  assert process.returncode == 1
+  assert process.stdout.count("EM401") == (">&-" not in closed.split())
+  assert process.stderr.count("1 finding in 1 file; 2 files checked.") == ("2>&-" not in closed)
+  assert process.stderr.count("\n") <= 1
+
+
+def test_a_current_folder_that_is_gone(repository, tmp_path):
+  folder = tmp_path / "gone"
+  folder.mkdir()
+  process = subprocess.run(
+    ["bash", "-c", f'rmdir "{folder}"; "{sys.executable}" -m migrator.cli lint'],
+    cwd=folder,
+    env={**os.environ, "PYTHONPATH": str(repository)},
+    capture_output=True,
+    text=True,
+  )
+  assert process.returncode == 2
+  assert process.stderr == "Error: the current folder is gone: No such file or directory\n"
