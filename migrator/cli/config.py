@@ -133,7 +133,9 @@ class Settings:
     here = [*self._overrides.exclude, *self._overrides.extend_exclude]
     split = [part for text in here for part in text.split(",") if part]
     own = () if self._overrides.exclude else config.exclude
-    return [(config.root, own), (".", split)]
+    return [
+      (root, [_pattern(root, p) for p in ps]) for root, ps in ((config.root, own), (".", split))
+    ]
 
   def is_excluded(self, path: str) -> bool:
     """Whether a file is left out although it is named: see `excludes_of`."""
@@ -199,8 +201,20 @@ def _shortened(codes: Sequence[str], prefixes: Sequence[str]) -> list[str]:
 def _per_file(root: str, pair: tuple[str, Sequence[str]]) -> PerFileIgnore:
   pattern, codes = pair
   inverted = pattern.startswith("!")
-  matches: Callable[[str], bool] = walk.matcher([(root, [pattern[inverted:]])])
+  matches: Callable[[str], bool] = walk.matcher([(root, [_pattern(root, pattern[inverted:])])])
   return (lambda path: matches(path) != inverted), codes
+
+
+def _pattern(root: str, pattern: str) -> str:
+  """A pattern as `.gitignore` has it; there, `./a.py` and `/home/me/project/a.py` name nothing."""
+  negated = pattern.startswith("!")
+  plain = pattern[negated:]
+  absolute = os.path.join(os.path.abspath(root), "").replace(os.sep, "/")
+  for start in ("./", absolute):
+    rest = plain[len(start) :].lstrip("/")
+    if plain.startswith(start) and rest:
+      return "!" * negated + "/" + rest
+  return pattern
 
 
 def _pairs(given: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:

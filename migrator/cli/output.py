@@ -91,8 +91,10 @@ def _root() -> str:
   here = os.getcwd()
   for name in _WORKSPACES:
     folder = os.environ.get(name)
-    if folder and os.path.realpath(here).startswith(os.path.realpath(folder)):
-      return folder
+    if folder:
+      top, place = (os.path.join(os.path.realpath(path), "") for path in (folder, here))
+      if place.startswith(top):
+        return folder
   folder = here
   while True:
     if os.path.exists(os.path.join(folder, ".git")):

@@ -241,6 +241,8 @@ def test_rules_of_a_package_are_for_that_package():
   ("table", "arguments"),
   [
     ('exclude = ["gen/", "b.py"]', []),
+    ('exclude = ["./gen/", "./b.py"]', []),
+    ("", ["--exclude=./gen,./b.py"]),
     ('exclude = ["gen/"]\nextend-exclude = ["b.py"]', []),
     ('exclude = ["gen/"]', ["--extend-exclude=b.py"]),
     ('exclude = ["a.py"]', ["--exclude=gen,b.py"]),
@@ -267,6 +269,8 @@ def test_a_named_file_is_left_out_only_by_force():
   ("pattern", "files"),
   [
     ("tests/*", ["src/tests/b.py", "src/a.py"]),
+    ("./tests/*", ["src/tests/b.py", "src/a.py"]),
+    ("!./src", ["src/tests/b.py", "src/a.py"]),
     ("tests", ["src/a.py"]),
     ("**/tests/**", ["src/a.py"]),
     ("a.py", ["src/tests/b.py", "tests/deep/b.py"]),
@@ -290,6 +294,14 @@ def test_per_file_ignores(pattern, files, where):
   found = {line.split(":")[0] for line in result.output.splitlines()}
   prefix = os.path.join(".", "project") if where == "table" else "."
   assert found == {os.path.join(prefix, *name.split("/")) for name in files}
+
+
+def test_patterns_may_be_absolute():
+  for name in ("src/a.py", "b.py"):
+    _write(TWO, name)
+  here = os.getcwd().replace(os.sep, "/")
+  assert _codes(".", "--select=EM401", f"--exclude={here}/src/*.py") == ["EM401"]
+  assert _codes(".", "--select=EM401", f"--per-file-ignores={here}/src:EM401") == ["EM401"]
 
 
 def test_pairs_of_patterns_and_codes_can_follow_each_other():

@@ -68,6 +68,9 @@ def test_paths_of_machine_formats_are_relative_to_the_repository(monkeypatch):
   monkeypatch.setenv("GITHUB_WORKSPACE", "/somewhere/else")
   _, output = lint(".", "--output-format=gitlab", "-q")
   assert json.loads(output)[0]["location"]["path"] == "src/a.py"
+  monkeypatch.setenv("GITHUB_WORKSPACE", os.getcwd()[:-1])  # a name's beginning is no folder
+  _, output = lint(".", "--output-format=gitlab", "-q")
+  assert json.loads(output)[0]["location"]["path"] == "src/a.py"
 
 
 def test_the_environment_can_name_the_format(monkeypatch):
