@@ -1,7 +1,7 @@
 """What was found in files before, so that a file that has not changed is not examined again.
 
-A file is known by size and time of modification, which cost no reading; else by its content, as
-in a fresh checkout where all times are new. One file of the cache holds what one version of the
+A file is known by size and times, which cost no reading; else by its content, as in a fresh
+checkout where all times are new. One file of the cache holds what one version of the
 tool, one version of Python and one set of rules found.
 """
 
@@ -21,7 +21,7 @@ from migrator.lint.examined import Examined
 
 FOLDER = ".migrator_cache"
 # A file may be changed twice within one tick of the clock that stamps it: what was modified this
-# short a time before it was read is known by content only.
+# short a time before the run is known by content only.
 _TICK = 2_000_000_000
 # A cache that is larger than this part of what there is to read costs more than it saves.
 _WORTH = 4
@@ -29,7 +29,7 @@ _DAYS = 14
 _MOST = 500_000
 _MARK = "Signature: 8a477f597d28d172789f06886806bc55\n"  # bford.info/cachedir
 
-# [time of modification in ns, size, hash of the content, *what `plain.dump` makes]
+# [time (see `_time`), size, hash of the content, *what `plain.dump` makes]
 Entry = list[Any]
 # Folder relative to the root -> name -> entry.
 Entries = dict[str, dict[str, Entry]]
@@ -57,6 +57,7 @@ class Cache:
     self._known: dict[str, Entries] = {}
     self._new: dict[str, Entries] = {}
     self._changed = False
+    self._begin = time.time_ns()
     self._seen = 0
     self._folders: dict[str, str] = {}
     self._by_content: dict[str, dict[str, Entry]] = {}
@@ -70,6 +71,7 @@ class Cache:
     Raises:
       RuleError: a rule file is faulty.
     """
+    self._begin = time.time_ns()
     # In a folder that several projects share, each has a file of its own. A team's own rules may
     # find something else in a project that was moved.
     own = self.folder == os.path.join(self.root, FOLDER) and not rules.plugins()
@@ -87,7 +89,7 @@ class Cache:
     return True
 
   def look(self, path: str, explicit: bool, status: os.stat_result) -> Optional[Examined]:
-    """What is known of a file that has the size and the time of modification that it had.
+    """What is known of a file that has the size and the times that it had.
 
     Args:
       path: the file as the user named it.
@@ -97,7 +99,7 @@ class Cache:
     kind = _kind(explicit)
     folder, name = self._place(path)
     entry = self._known.get(kind, {}).get(folder, {}).get(name)
-    if entry is None or entry[0] != status.st_mtime_ns or entry[1] != status.st_size:
+    if entry is None or entry[0] != _time(status) or entry[1] != status.st_size:
       return None
     examined = _load(entry, path)
     if examined is not None:
@@ -129,8 +131,8 @@ class Cache:
       digest: of its content.
       values: what `plain.dump` makes of its findings.
     """
-    fresh = abs(time.time_ns() - status.st_mtime_ns) < _TICK
-    modified = -1 if fresh else status.st_mtime_ns
+    fresh = status.st_mtime_ns > self._begin - _TICK
+    modified = -1 if fresh else _time(status)
     folder, name = self._place(path)
     self._keep(_kind(explicit), folder, name, [modified, status.st_size, digest, *values])
     self._changed = True
@@ -185,6 +187,15 @@ def content_hash(raw: bytes, path: str) -> str:
   if rules.plugins() and re.search(rb"from\s+\.", raw):
     digest.update(os.fsencode(os.path.dirname(os.path.abspath(path))))
   return digest.hexdigest()
+
+
+def _time(status: os.stat_result) -> int:
+  """Another number whenever a file is written, in ns.
+
+  The time of modification can be set, and is by tools that restore it after an edit; the time of
+  change cannot (it is that of creation on Windows).
+  """
+  return status.st_mtime_ns + status.st_ctime_ns
 
 
 def _kind(explicit: bool) -> str:

@@ -123,6 +123,30 @@ def test_a_change_of_the_same_size_within_one_tick_of_the_clock_is_seen():
   assert not _run("a.py")[0].examined.findings
 
 
+def test_a_change_that_restores_size_and_time_is_seen():
+  _write("a.py", BAD)
+  status = os.stat("a.py")
+  assert _run("a.py")[0].examined.findings
+  _write("a.py", "#" * status.st_size)
+  os.utime("a.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+  assert not _run("a.py")[0].examined.findings
+
+
+def test_what_is_written_while_a_run_goes_on_is_examined_by_the_next(monkeypatch):
+  _write("a.py", BAD, old=False)
+  status = os.stat("a.py")
+  real = engine.examine_bytes
+
+  def examine_bytes(raw, path, **options):
+    monkeypatch.setattr(caches.time, "time_ns", lambda: status.st_mtime_ns + 10**12)  # a long run
+    return real(raw, path, **options)
+
+  monkeypatch.setattr(engine, "examine_bytes", examine_bytes)
+  assert _run("a.py")[0].examined.findings
+  with open(os.path.join(caches.FOLDER, *_kept())) as file:
+    assert json.load(file)[1]["found"]["."]["a.py"][0] == -1
+
+
 def test_a_named_file_and_one_that_was_found_are_apart(examined):
   _write("a.py", "x = (\n")
   assert _run("a.py")[0].examined.findings == ()  # the gate: nothing for us
