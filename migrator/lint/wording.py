@@ -18,11 +18,12 @@ def of(symbol: Symbol) -> dict[str, Any]:
     what became of it, for one of `tf.contrib`. `value`: what it stands for, for a mode key.
   """
   path = symbol.path
+  key = mode_key(path)
   return {
     "symbol": path,
     "removal": removal(symbol),
     "successor": successors.sentence(path) if path.startswith("tf.contrib") else "",
-    "value": mode_key(path) or "a class of three strings",
+    "value": f"the string {key}" if key else "a class of three strings",
   }
 
 
@@ -40,6 +41,19 @@ def removal(symbol: Symbol) -> str:
   if symbol.api == "v1":
     return "TF2 has it in `tf.compat.v1` only"
   return "it left `tf` in TF 2.0"
+
+
+def custom_estimator(variable: Optional[str], made: bool = True) -> str:
+  """The begin of the sentence about an Estimator with a model_fn.
+
+  Args:
+    variable: what it is bound to, if that is known.
+    made: whether an Estimator is made here; else it is the class that is meant.
+  """
+  if not made:
+    return ""
+  owner = f"`{variable}`" if variable else "This"
+  return f"{owner} is an Estimator with a model_fn of its own, and "
 
 
 def spelled(symbol: Symbol) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import Module
+from migrator.lint import wording
 from migrator.lint.finding import Finding
 from migrator.rewrite import canned, imports, tf1_names, tf2_faults, todo
 from migrator.rewrite.apply import apply
@@ -137,7 +138,8 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
 def _check_unit(module: Module, unit: units.Unit) -> None:
   if (unit.kind, unit.flavour) not in facts.PARAMETERS:
     code = {"Estimator": "EM202", "TPUEstimator": "EM203"}.get(unit.kind, "EM223")
-    raise Unsupported(code, unit.node, name=unit.name, symbol=unit.symbol.path, what=unit.kind)
+    what = wording.custom_estimator(unit.name) if code == "EM202" else unit.kind
+    raise Unsupported(code, unit.node, what=what, **wording.of(unit.symbol))
   for use in module.uses():
     name = use.symbol.path.rpartition(".")[2]
     if name in ("disable_v2_behavior", "disable_eager_execution"):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module, Use
-from migrator.lint import engine, rules, symbol_table
+from migrator.lint import engine, rules, symbol_table, wording
 from migrator.lint.finding import Finding
 from migrator.rewrite.apply import apply
 from migrator.rewrite.plan import Plan
@@ -151,7 +151,7 @@ def _by_first_line(module: Module, reasons: Sequence[Finding]) -> dict[str, Find
 def _removed(use: Use) -> str:
   rule, path = rules.load()[code_of(use.symbol)], use.symbol.path
   values = dict.fromkeys(rule.placeholders, f"`{path}`")
-  return rule.format({**values, "symbol": path})
+  return rule.format({**values, "what": "", **wording.of(use.symbol)})
 
 
 def unmarked(text: str, path: str) -> list[ast.stmt]:

@@ -245,12 +245,26 @@ def test_an_estimator_is_called_by_its_variable():
 import tensorflow as tf
 classifier = tf.estimator.Estimator(lambda features, labels: None, "m")
 class Own(tf.estimator.Estimator): ...
+train(tf.estimator.Estimator(model_fn, "m"))
 """
-  found = [f.message.split(" is an")[0] for f in engine.check_text(text, "a.py")]
-  assert [name for name in found if name.startswith("`")] == [
-    "`classifier`",
-    "`tf.estimator.Estimator`",
+  gone = "`tf.estimator.Estimator` was removed in TF 2.16."
+  assert [f.message for f in engine.check_text(text, "a.py") if f.code == "EM202"] == [
+    f"`classifier` is an Estimator with a model_fn of its own, and {gone}",
+    gone,
+    f"This is an Estimator with a model_fn of its own, and {gone}",
   ]
+
+
+@pytest.mark.parametrize(
+  ("name", "removal"),
+  [
+    ("tf.contrib.tpu.CrossShardOptimizer", "it was removed in TF 2.0."),
+    ("tf.estimator.tpu.TPUEstimator", "it was removed in TF 2.16."),
+  ],
+)
+def test_what_trains_on_tpus_is_gone_since_its_own_version(name, removal):
+  [found] = engine.check_text(f"import tensorflow as tf\nmaker = {name}\n", "a.py")
+  assert (found.code, found.message.split("; ")[1]) == ("EM203", removal)
 
 
 def test_lint_and_rewrite_report_a_shuffled_input_at_one_place():

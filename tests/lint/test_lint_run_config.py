@@ -195,6 +195,8 @@ off = tf.estimator.RunConfig(save_checkpoints_steps=None, save_checkpoints_secs=
   assert conflict.message.startswith(
     "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set"
   )
+  asked = next(f for f in found if f.code == "EM101" and f.span.line == conflict.span.line)
+  assert asked.message.endswith("asks for two cadences, which exclude each other.")
 
 
 def test_a_dict_that_changes_later_is_not_trusted():

@@ -82,6 +82,12 @@ def test_paths_are_read_as_far_as_they_are_written(path, flagged):
   assert bool(_found(text, "EM515")) is flagged
 
 
+def test_a_path_is_shown_as_format_leaves_it():
+  path = "'{}-{{epoch:02d}}.tf'.format(name)"
+  (found,) = _found(f"c = {CALLBACKS}.ModelCheckpoint({path})\n", "EM515")
+  assert "`...-{epoch:02d}.tf`" in found.message
+
+
 @pytest.mark.parametrize(
   ("model", "flagged"),
   [
@@ -97,6 +103,13 @@ def test_paths_are_read_as_far_as_they_are_written(path, flagged):
 )
 def test_only_methods_of_keras_models_are_meant(model, flagged):
   assert bool(_found(f"{model}\nmodel.save('models/a')\n", "EM515")) is flagged
+
+
+def test_who_wants_a_saved_model_is_told_what_does_it_in_keras_3():
+  (written,) = _found(f"{MODEL}model.save('models/a')\n", "EM515")
+  assert written.message.endswith("or `.hdf5`; `model.export` writes a SavedModel.")
+  (read,) = _found("model = tf.keras.models.load_model('models/a')\n", "EM515")
+  assert read.message.endswith("; `keras.layers.TFSMLayer` loads a SavedModel.")
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,11 @@ CHECKPOINT = "c = tf.train.Checkpoint(m=m)\n"
       "if g.latest_checkpoint: c.restore(g.latest_checkpoint).assert",
       None,
     ),
+    (
+      "g = tf.train.CheckpointManager(c, 'd', 3, init_fn=warm)\ng.restore_or_initialize()",
+      "matched()`, else call its `init_fn`.",
+      None,
+    ),
   ],
 )
 def test_a_silent_restore_says_what_to_write(text, right, replacement):

@@ -89,6 +89,8 @@ def silent_restores(context: Context) -> Iterator[Report]:
       continue
     latest = f"{values.text(module, owner)}.latest_checkpoint"
     right = f"if {latest}: {managed}.restore({latest}){_ASSERTION}"
+    if _initializes(module, owner):
+      right += "`, else call its `init_fn"  # the message has the outer backticks
     shown = values.text(module, call)
     yield Report("EM506", module.span(call), {"call": shown, "none": "", "right": right})
 
@@ -163,6 +165,16 @@ def _managed(module: Module, manager: ast.expr) -> Optional[str]:
     if isinstance(node, ast.Call):
       found = f"{values.text(module, manager)}.checkpoint"
   return found
+
+
+def _initializes(module: Module, manager: ast.expr) -> bool:
+  """Whether a manager has an `init_fn`, which `restore_or_initialize` calls at a first start."""
+  for value in values.possible(module, manager) or ():
+    if isinstance(value, ast.Call):
+      given = values.arguments(module, value, ()).get("init_fn")
+      if given is not None and values.literal(module, given) is not None:
+        return True
+  return False
 
 
 def _is_dropped(module: Module, node: ast.Call) -> bool:

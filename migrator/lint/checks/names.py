@@ -49,10 +49,11 @@ def named_symbols(context: Context) -> Iterator[Report]:
       continue  # EM101 says more
     if code in _HOOK_RULES and isinstance(parent, ast.ClassDef):
       continue  # `hooks` reports the class
-    name = use.symbol.path
-    if code == "EM202" and isinstance(parent, ast.Call) and called:
-      name = _variable(context, parent) or name
-    yield Report(code, use.span, {"name": name, **wording.of(use.symbol)}, _fix(context, use, code))
+    given = {"name": use.symbol.path, **wording.of(use.symbol)}
+    if code == "EM202":
+      variable = _variable(context, parent) if isinstance(parent, ast.Call) else None
+      given["what"] = wording.custom_estimator(variable, called)
+    yield Report(code, use.span, given, _fix(context, use, code))
 
 
 def _guarded(context: Context, use: Use, code: str) -> Optional[Report]:

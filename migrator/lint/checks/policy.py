@@ -113,6 +113,8 @@ class Policy:
     """The policy in words, for example "a checkpoint every 100 steps and ..."."""
     if self.saves_nothing:
       return "no checkpoint at all"
+    if self.conflicts:
+      return "two cadences, which exclude each other"
     ends = "and at the first and last step"
     if self.has_steps:
       number = self.spell("save_checkpoints_steps")

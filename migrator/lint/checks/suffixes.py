@@ -20,6 +20,11 @@ _METHODS = {
   "save": (_MODELS, ".keras"),
   "load_weights": ((*_MODELS, ".weights.json"), None),
 }
+# What does the same with a SavedModel, as a part of the sentence.
+_SAVED_MODEL = {
+  "save": "; `model.export` writes a SavedModel",
+  "load_model": "; `keras.layers.TFSMLayer` loads a SavedModel",
+}
 _REPLACED = (".ckpt", ".h5", ".hdf5", ".keras", ".tf", ".weights")
 
 
@@ -102,6 +107,7 @@ def _report(
   fixed: Optional[str],
 ) -> Report:
   suffix = " or ".join(f"`{s}`" for s in wanted if s != ".weights.json")
+  suffix += _SAVED_MODEL.get(function, "")
   place = context.module.span(node)
   return Report("EM515", place, {"function": function, "shown": shown, "suffix": suffix}, fixed)
 

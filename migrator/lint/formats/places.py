@@ -14,6 +14,9 @@ from migrator.lint.finding import Finding
 from migrator.lint.formats import Options
 from migrator.source import cells
 
+# What raises in every TensorFlow.
+_RAISES = frozenset(("EM102", "EM113", "EM225", "EM507", "EM511"))
+
 
 def relative(finding: Finding, options: Options) -> str:
   """The finding's path from the root, with slashes; the absolute path where it is not below it."""
@@ -75,7 +78,12 @@ def _position(text: str, offset: int) -> tuple[int, int]:
 
 def is_severe(finding: Finding) -> bool:
   """Whether code does not work (in some TensorFlow), or could not be read at all."""
-  return finding.is_error or bool(rules.load()[finding.code].removed_in)
+  return finding.is_error or is_severe_rule(rules.load()[finding.code])
+
+
+def is_severe_rule(rule: rules.Rule) -> bool:
+  """Whether a rule is about what does not work: in some TensorFlow, or in any."""
+  return bool(rule.removed_in) or rule.code in _RAISES
 
 
 def fingerprints(findings: Sequence[Finding], options: Options) -> list[str]:

@@ -55,7 +55,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
       "text": f"{rule.why}\n\nInstead: {rule.became}" if rule.became else rule.why,
       "markdown": docs.page(rule),
     },
-    "defaultConfiguration": {"level": "error" if rule.removed_in else "warning"},
+    "defaultConfiguration": {"level": "error" if places.is_severe_rule(rule) else "warning"},
     "properties": {"fix": rule.fix, "removedIn": rule.removed_in},
   }
   if rule.url:

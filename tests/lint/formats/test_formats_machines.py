@@ -58,6 +58,10 @@ def test_what_works_in_every_tensorflow_is_a_warning():
   assert text.startswith("::warning ")
 
 
+def test_what_raises_in_every_tensorflow_is_an_error():
+  assert _render("github", finding(code="EM102")).startswith("::error ")
+
+
 def test_the_message_of_a_cell_says_which():
   cell = finding(path="n.ipynb", cell=3)
   assert "::cell 3, line 2: EM401 " in _render("github", cell)
