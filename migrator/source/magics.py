@@ -8,8 +8,12 @@ from typing import Optional
 
 # Cell magics whose body is Python of this program; any other hands the body to something else.
 _PYTHON_CELLS = frozenset("capture debug ipytest memit mprun prun time timeit wandb".split())
+# Cell magics that Datalab also takes with one %: no line magic has their name.
+_CELLS_ONLY = frozenset(
+  "bash bigquery bq html javascript js latex perl ruby script sh svg writefile".split()
+)
 _WRITTEN = re.compile(
-  r"%%(?:write)?file\s+(?P<append>(?:-a|--append)\s+)?"
+  r"%%?(?:write)?file\s+(?P<append>(?:-a|--append)\s+)?"
   r"(?P<quote>['\"]?)(?P<name>.+\.py|.*(?:\{\w[^}]*\}|\$\w+))(?P=quote)\s*"
 )
 # Which of the readings is without all that begins like a magic.
@@ -40,12 +44,16 @@ _PART = re.compile(
 def cell_magic(lines: Sequence[str]) -> tuple[int, bool]:
   """Where a cell has its cell magic (`%%name`), and whether the other lines are Python.
 
+  `%bash` counts as well, in which Datalab sees no difference.
+
   Returns:
     The index of the line, -1 if there is none.
   """
   for index, line in enumerate(lines):
     if line.startswith("%%") and not line.startswith("%%%"):
       return index, re.split(r"\W", line[2:])[0] in _PYTHON_CELLS
+    if line.startswith("%") and re.split(r"\W", line[1:])[0] in _CELLS_ONLY:
+      return index, False
     if not _NO_CODE.fullmatch(line):
       break
   return -1, True
