@@ -58,6 +58,7 @@ def test_steps_add_up_only_where_a_second_start_finds_the_first(maker, reported)
     "e.train(input_fn, None, 100, 1000)",
     "for _ in range(3): e.train(input_fn, steps=10)",
     "agent.train(state, steps=10)",
+    "runner.train(train_input_fn, flags.evaluates, eval_input_fn)",
     "trainer.train(steps=10)",
     "model.fit(x, y, steps_per_epoch=10)",
     "e.train(input_fn, steps=total - done)",

@@ -123,6 +123,8 @@ def _looks_like_training(module: Module, input_fn: Optional[ast.expr], call: ast
   """Whether an object that is made elsewhere is trained as only Estimators are."""
   if any(k.arg == "input_fn" for k in call.keywords):
     return True
+  if any("input_fn" in module.source(a) for a in call.args[1:]):
+    return False  # `hooks` and `steps` come behind it: a method of the program's own
   return input_fn is not None and "input_fn" in module.source(input_fn)
 
 
