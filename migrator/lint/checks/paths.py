@@ -25,7 +25,7 @@ _SAME = frozenset(
   )
 )
 _NUMERIC = re.compile(r"[^a-zA-Z]*[bcdeEfFgGnoxX%]")
-_FIELD = re.compile(r"\{[^{}]*\}")
+_FIELD = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 _WORDS = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[srac]|%\(|%$")
 _MAX_DEPTH = 20
 
@@ -249,9 +249,13 @@ def _of_piece(module: Module, value: ast.expr, depth: int) -> Ending:
 def _of_format(text: str) -> Ending:
   """A text on which `.format` is called: what follows the last place for a word."""
   for field in reversed(list(_FIELD.finditer(text))):
-    if not _NUMERIC.fullmatch(field[0][1:-1].partition(":")[2]):
-      return Ending(text[field.end() :], False)
-  return Ending(text, True)
+    if field[1] is not None and not _NUMERIC.fullmatch(field[1].partition(":")[2]):
+      return Ending(_unescaped(text[field.end() :]), False)
+  return Ending(_unescaped(text), True)
+
+
+def _unescaped(text: str) -> str:
+  return text.replace("{{", "{").replace("}}", "}")
 
 
 def _of_percent(text: object) -> Ending:
