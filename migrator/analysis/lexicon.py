@@ -28,7 +28,7 @@ class Lexicon:
 
   def __init__(self, listed: Iterable[str]):
     self._listed = {name[:-2] if name.endswith(".*") else name for name in listed}
-    self._above = {"tf", "tf.compat", "tensorflow", "tensorflow.python"}
+    self._above = {"tf", "tf.compat", "tensorflow", "tensorflow.python", "tensorflow.python.tpu"}
     for name in [*self._listed, *private_names.modules()]:
       parts = name.split(".")
       self._above.update(".".join(parts[:n]) for n in range(1, len(parts)))
@@ -38,6 +38,7 @@ class Lexicon:
     # A text that contains none of these contains none of the packages.
     self.stems = tuple(p for p in self.packages if p != "tensorflow_estimator")
     self._judged: dict[str, int] = {}
+    self._cold: dict[str, set[str]] = {}
 
   def judge(self, dotted: str) -> int:
     """COLD, WARM or HOT for an absolute name such as "tensorflow.compat.v1.train"."""
@@ -45,6 +46,10 @@ class Lexicon:
     if judged is None:
       judged = self._judged[dotted] = self._judge(symbols.canonical(dotted).path)
     return judged
+
+  def cold_below(self, dotted: str) -> set[str]:
+    """Spellings of what stands below a name that are known to be COLD; the caller adds to them."""
+    return self._cold.setdefault(dotted, set())
 
   def _judge(self, path: str) -> int:
     parts = path.split(".")

@@ -22,6 +22,9 @@ _CONTRIB_FUNCTIONS = (
   "stop_if_no_increase_hook",
 )
 
+# What `tensorflow.python.tpu` takes over from the Estimator's package.
+_TPU_MODULES = ("tpu_config", "tpu_context", "tpu_estimator")
+
 # Where code that sets TF1's behaviour finds it, besides the public names.
 _SWITCHES = {
   "tensorflow.python.framework.ops.disable_eager_execution": "disable_eager_execution",
@@ -86,6 +89,8 @@ def canonical(dotted: str, private: bool = False) -> Symbol:
   if parts and parts[0] == "_api":  # tensorflow._api.v1 and v2 hold the public modules.
     api, parts, private = (parts[1] if len(parts) > 1 else ""), parts[2:], True
   if parts and parts[0] in ("python", "core"):
+    if len(parts) > 2 and parts[1] == "tpu" and parts[2] in _TPU_MODULES:
+      parts.insert(1, "estimator")
     return _private("tensorflow." + ".".join(parts))
   if len(parts) > 3 and parts[0] == "contrib" and parts[2] == "python":
     parts = _contrib(parts)

@@ -127,6 +127,11 @@ def test_private_paths_are_marked():
       "",
     ),
     ("import tensorflow_core.estimator as e\ne.RunConfig", "tf.estimator.RunConfig", ""),
+    (
+      "from tensorflow.python.tpu import tpu_config\ntpu_config.RunConfig",
+      "tf.estimator.tpu.RunConfig",
+      "v1",
+    ),
   ],
 )
 def test_private_paths_have_the_public_name_and_api_of_what_they_hold(source, path, api):
