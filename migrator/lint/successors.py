@@ -20,6 +20,7 @@ _SUCCESSORS = {
   "tf.contrib.constrained_optimization": "tensorflow_constrained_optimization",
   "tf.contrib.crf": "tensorflow_addons.text",
   "tf.contrib.cudnn_rnn": "tf.keras.layers.LSTM",
+  "tf.contrib.cudnn_rnn.CudnnCompatibleGRUCell": "tf.keras.layers.GRUCell",
   "tf.contrib.cudnn_rnn.CudnnGRU": "tf.keras.layers.GRU",
   "tf.contrib.data": "tf.data",
   "tf.contrib.data.AUTOTUNE": "tf.data.AUTOTUNE",
@@ -38,7 +39,16 @@ _SUCCESSORS = {
   "tf.contrib.eager.Saver": "tf.train.Checkpoint",
   "tf.contrib.eager.Variable": "tf.Variable",
   "tf.contrib.eager.defun": "tf.function",
+  "tf.contrib.eager.enable_eager_execution": "!It is the default in TF2",
+  "tf.contrib.eager.executing_eagerly": "tf.executing_eagerly",
+  "tf.contrib.eager.gradients_function": "tf.GradientTape",
+  "tf.contrib.eager.implicit_gradients": "tf.GradientTape",
+  "tf.contrib.eager.implicit_value_and_gradients": "tf.GradientTape",
+  "tf.contrib.eager.list_devices": "tf.config.list_logical_devices",
   "tf.contrib.eager.metrics": "tf.keras.metrics",
+  "tf.contrib.eager.num_gpus": "tf.config.list_logical_devices",
+  "tf.contrib.eager.py_func": "tf.py_function",
+  "tf.contrib.eager.value_and_gradients_function": "tf.GradientTape",
   "tf.contrib.estimator": "!Like `tf.estimator` it gave way to Keras",
   "tf.contrib.estimator.InMemoryEvaluatorHook": "tf.keras.Model.fit(validation_data=)",
   "tf.contrib.estimator.stop_if_higher_hook": "tf.keras.callbacks.EarlyStopping",
@@ -49,6 +59,7 @@ _SUCCESSORS = {
   "tf.contrib.feature_column": "tf.feature_column",
   "tf.contrib.ffmpeg": "tf.audio",
   "tf.contrib.framework": "tf_slim",
+  "tf.contrib.framework.CriticalSection": "tf.CriticalSection",
   "tf.contrib.framework.argsort": "tf.argsort",
   "tf.contrib.framework.assign_from_checkpoint": "tf_slim.assign_from_checkpoint",
   "tf.contrib.framework.assign_from_checkpoint_fn": "tf_slim.assign_from_checkpoint_fn",
@@ -78,25 +89,62 @@ _SUCCESSORS = {
   "tf.contrib.learn": "!It became `tf.estimator`, which gave way to Keras",
   "tf.contrib.learn.Experiment": "tf.keras.Model.fit(validation_data=)",
   "tf.contrib.learn.datasets": "tf.keras.datasets",
+  "tf.contrib.learn.io": "tf.data",
   "tf.contrib.learn.learn_runner": "tf.keras.Model.fit(validation_data=)",
+  "tf.contrib.learn.preprocessing": "tf.keras.layers.TextVectorization",
+  "tf.contrib.learn.read_batch_examples": "tf.data",
+  "tf.contrib.learn.read_batch_features": "tf.data",
+  "tf.contrib.learn.read_batch_record_features": "tf.data",
+  "tf.contrib.learn.read_keyed_batch_examples": "tf.data",
+  "tf.contrib.learn.read_keyed_batch_features": "tf.data",
   "tf.contrib.legacy_seq2seq": "",
   "tf.contrib.lite": "tf.lite",
   "tf.contrib.lookup": "tf.lookup",
   "tf.contrib.losses": "tf.compat.v1.losses",
   "tf.contrib.memory_stats": "tf.config.experimental.get_memory_info",
-  "tf.contrib.metrics": "tf.compat.v1.metrics",
+  "tf.contrib.metrics": "tf_slim.metrics",
   "tf.contrib.mixed_precision": "tf.keras.mixed_precision",
   "tf.contrib.model_pruning": "tensorflow_model_optimization",
   "tf.contrib.nccl": "tf.distribute.NcclAllReduce",
   "tf.contrib.nn": "tf.nn",
   "tf.contrib.opt": "tensorflow_addons.optimizers",
+  "tf.contrib.opt.AGNOptimizer": "",
+  "tf.contrib.opt.AdaMaxOptimizer": "tf.keras.optimizers.Adamax",
   "tf.contrib.opt.AdamWOptimizer": "tf.keras.optimizers.AdamW",
+  "tf.contrib.opt.AddSignOptimizer": "",
+  "tf.contrib.opt.DropStaleGradientOptimizer": "",
+  "tf.contrib.opt.ElasticAverageOptimizer": "",
+  "tf.contrib.opt.GGTOptimizer": "",
+  "tf.contrib.opt.LARSOptimizer": "",
+  "tf.contrib.opt.ModelAverageOptimizer": "",
+  "tf.contrib.opt.MultitaskOptimizerWrapper": "",
   "tf.contrib.opt.NadamOptimizer": "tf.keras.optimizers.Nadam",
+  "tf.contrib.opt.PowerSignOptimizer": "",
+  "tf.contrib.opt.ScipyOptimizerInterface": "tensorflow_probability.optimizer",
+  "tf.contrib.opt.ShampooOptimizer": "",
+  "tf.contrib.opt.VariableClippingOptimizer": "",
   "tf.contrib.optimizer_v2": "tf.keras.optimizers",
   "tf.contrib.predictor": "tf.saved_model.load",
   "tf.contrib.proto": "tf.io.decode_proto",
   "tf.contrib.quantize": "tensorflow_model_optimization",
+  "tf.contrib.resampler": "tensorflow_addons.image.resampler",
   "tf.contrib.rnn": "tf.keras.layers.RNN",
+  "tf.contrib.rnn.BasicLSTMCell": "tf.keras.layers.LSTMCell",
+  "tf.contrib.rnn.BasicRNNCell": "tf.keras.layers.SimpleRNNCell",
+  "tf.contrib.rnn.DeviceWrapper": "tf.nn.RNNCellDeviceWrapper",
+  "tf.contrib.rnn.DropoutWrapper": "tf.nn.RNNCellDropoutWrapper",
+  "tf.contrib.rnn.GRUBlockCell": "tf.keras.layers.GRUCell",
+  "tf.contrib.rnn.GRUBlockCellV2": "tf.keras.layers.GRUCell",
+  "tf.contrib.rnn.GRUCell": "tf.keras.layers.GRUCell",
+  "tf.contrib.rnn.LSTMBlockCell": "tf.keras.layers.LSTMCell",
+  "tf.contrib.rnn.LSTMBlockFusedCell": "tf.keras.layers.LSTM",
+  "tf.contrib.rnn.LSTMCell": "tf.keras.layers.LSTMCell",
+  "tf.contrib.rnn.LayerNormBasicLSTMCell": "tensorflow_addons.rnn.LayerNormLSTMCell",
+  "tf.contrib.rnn.MultiRNNCell": "tf.keras.layers.StackedRNNCells",
+  "tf.contrib.rnn.NASCell": "tensorflow_addons.rnn.NASCell",
+  "tf.contrib.rnn.ResidualWrapper": "tf.nn.RNNCellResidualWrapper",
+  "tf.contrib.rnn.stack_bidirectional_dynamic_rnn": "tf.keras.layers.Bidirectional",
+  "tf.contrib.rnn.static_bidirectional_rnn": "tf.keras.layers.Bidirectional",
   "tf.contrib.saved_model": "tf.saved_model",
   "tf.contrib.seq2seq": "tensorflow_addons.seq2seq",
   "tf.contrib.signal": "tf.signal",
@@ -110,7 +158,9 @@ _SUCCESSORS = {
   "tf.contrib.tensor_forest": "tensorflow_decision_forests",
   "tf.contrib.tensorboard": "tensorboard.plugins.projector",
   "tf.contrib.tensorrt": "tf.experimental.tensorrt",
+  "tf.contrib.tfprof": "tf.compat.v1.profiler",
   "tf.contrib.tpu": "tf.distribute.TPUStrategy",
+  "tf.contrib.tpu.Topology": "tf.tpu.experimental.Topology",
   "tf.contrib.tpu.initialize_system": "tf.tpu.experimental.initialize_tpu_system",
   "tf.contrib.tpu.shutdown_system": "tf.tpu.experimental.shutdown_tpu_system",
   "tf.contrib.training": "tf_slim.training",
@@ -118,7 +168,12 @@ _SUCCESSORS = {
   "tf.contrib.training.bucket_by_sequence_length": "tf.data.Dataset.bucket_by_sequence_length",
   "tf.contrib.training.checkpoints_iterator": "tf.train.checkpoints_iterator",
   "tf.contrib.training.evaluate_once": "tf_slim.evaluation.evaluate_once",
+  "tf.contrib.training.evaluation": "tf_slim.training",
+  "tf.contrib.training.hparam": "!A dataclass or `ml_collections.ConfigDict` does the same",
+  "tf.contrib.training.rejection_sample": "tf.data.Dataset.rejection_resample",
+  "tf.contrib.training.stratified_sample": "tf.data.Dataset.rejection_resample",
   "tf.contrib.training.wait_for_new_checkpoint": "tf_slim.evaluation.wait_for_new_checkpoint",
+  "tf.contrib.util.constant_value": "tf.get_static_value",
   "tf.contrib.util.make_ndarray": "tf.make_ndarray",
   "tf.contrib.util.make_tensor_proto": "tf.make_tensor_proto",
 }
@@ -127,6 +182,7 @@ _KEPT = {
   "tf.contrib.data": "tf.data.experimental",
   "tf.contrib.signal": "tf.signal",
   "tf.contrib.cluster_resolver": "tf.distribute.cluster_resolver",
+  "tf.contrib.tpu": "tf.compat.v1.tpu",
 }
 _SAME_NAME = {
   "tf.data.experimental": frozenset(
@@ -145,7 +201,13 @@ _SAME_NAME = {
     """ClusterResolver GCEClusterResolver KubernetesClusterResolver SimpleClusterResolver
     SlurmClusterResolver TFConfigClusterResolver TPUClusterResolver""".split()
   ),
+  "tf.compat.v1.tpu": frozenset(
+    """batch_parallel bfloat16_scope core cross_replica_sum outside_compilation replicate rewrite
+    shard""".split()
+  ),
 }
+# What stands between `python` and a name that is public without it.
+_FOLDERS = ("framework", "layers", "lib", "ops", "tfe", "tpu")
 
 
 def named() -> frozenset[str]:
@@ -162,7 +224,7 @@ def successor(path: str) -> Optional[str]:
   Args:
     path: canonical name, for example "tf.contrib.slim.conv2d".
   """
-  parts = path.split(".")
+  parts = _shortened(path.split("."))
   head = ".".join(parts[:3])
   if head in _KEPT and len(parts) > 3 and parts[3] in _SAME_NAME[_KEPT[head]]:
     return f"{_KEPT[head]}.{parts[3]}"
@@ -171,6 +233,16 @@ def successor(path: str) -> Optional[str]:
     if found is not None:
       return found or None
   return None
+
+
+def _shortened(parts: list[str]) -> list[str]:
+  """`contrib.learn.python.learn.datasets.mnist` as `contrib.learn.datasets.mnist`."""
+  if parts[3:4] != ["python"]:
+    return parts
+  rest = parts[4:]
+  while rest and rest[0] in (parts[2], *_FOLDERS):
+    rest = rest[1:]
+  return [*parts[:3], *rest]
 
 
 def sentence(path: str) -> str:
