@@ -65,6 +65,8 @@ def test_text(repository):
     "  |",
     "2 | saver = tf.compat.v1.train.Saver()",
     "  |         ^^^^^^^^^^^^^^^^^^^^^^^^",
+    "  = instead: `tf.train.Checkpoint` and `tf.train.CheckpointManager`, which also sets"
+    " `max_to_keep`.",
     "",
   ]
   assert errors == "1 finding in 1 file; 1 file checked.\n"

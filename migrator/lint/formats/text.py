@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from migrator.lint import rules
 from migrator.lint.finding import Finding
 from migrator.lint.formats import Options
 from migrator.lint.formats.colors import Palette
@@ -16,17 +17,21 @@ _LEAST = 40
 
 
 def render(findings: Sequence[Finding], options: Options) -> str:
-  """Each finding as in `concise`, then its line of source and carets under the place."""
+  """Each finding as in `concise`, then its line of source and carets under the place.
+
+  Below the first finding of each rule it says what to write instead.
+  """
   palette = Palette(options.color)
   parts: list[str] = []
+  advised: set[str] = set()
   for finding in findings:
     parts.append(headline(finding, palette))
-    parts += _snippet(finding, options.width, palette)
+    parts += _snippet(finding, options.width, palette, advised)
     parts.append("")
   return "".join(part + "\n" for part in parts)
 
 
-def _snippet(finding: Finding, width: int, palette: Palette) -> Iterator[str]:
+def _snippet(finding: Finding, width: int, palette: Palette, advised: set[str]) -> Iterator[str]:
   if not finding.source.strip():
     return
   span = finding.span
@@ -44,6 +49,11 @@ def _snippet(finding: Finding, width: int, palette: Palette) -> Iterator[str]:
   if finding.replacement is not None:
     first, _, others = finding.replacement.partition("\n")
     yield f"{margin} {palette.blue('=')} becomes: {_printable(first)}{' ' + _CUT if others else ''}"
+  elif finding.code not in advised:
+    advised.add(finding.code)
+    advice = rules.load()[finding.code].became
+    if advice:
+      yield f"{margin} {palette.blue('=')} instead: {_printable(' '.join(advice.split()))}"
 
 
 def excerpt(source: str, start: int, end: int, room: int) -> tuple[str, int, int]:

@@ -4,7 +4,7 @@ import pytest
 from findings import MESSAGE, finding, unreadable
 
 from migrator.analysis.span import Span
-from migrator.lint import formats
+from migrator.lint import formats, rules
 from migrator.lint.formats import colors
 from migrator.lint.formats.text import excerpt
 
@@ -25,8 +25,24 @@ def test_the_source_stands_below_the_message_with_carets_under_the_place():
     "  |\n"
     "2 | saver = tf.compat.v1.train.Saver()\n"
     "  |         ^^^^^^^^^^^^^^^^^^^^^^^^\n"
+    f"  = instead: {rules.load()['EM401'].became}\n"
     "\n"
   )
+
+
+def test_what_to_write_instead_is_said_once_for_each_rule_and_not_beside_a_replacement():
+  found = [
+    finding(code="EM402", replacement="x"),
+    finding(code="EM402"),
+    finding(),
+    finding(code="EM402"),
+  ]
+  lines = formats.render("text", found).splitlines()
+  assert [line[:13] for line in lines if line.startswith("  =")] == [
+    "  = becomes: ",
+    "  = instead: ",
+    "  = instead: ",
+  ]
 
 
 def test_no_findings_are_no_text():
