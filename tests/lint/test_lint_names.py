@@ -119,9 +119,43 @@ def test_the_error_class_that_compat_v1_keeps():
   kept = "import tensorflow as tf\nraise tf.compat.v1.train.NanLossDuringTrainingError\n"
   gone = "import tensorflow as tf\nraise tf.compat.v1.estimator.NanLossDuringTrainingError\n"
   assert _codes(kept) == []
-  assert _codes(gone) == ["EM303"]
+  assert _codes(gone) == ["EM301"]
 
 
 def test_columns_are_characters():
   text = "import tensorflow as tf\nx = 'éé'; y = tf.train.Saver()\n"
   assert [f.span.column for f in engine.check_text(text, "a.py")] == [14]
+
+
+@pytest.mark.parametrize(
+  ("text", "named"),
+  [
+    ("from tensorflow.estimator import StopAtStepHook\nStopAtStepHook(1)\n", "tf.estimator"),
+    ("import tensorflow as tf\ntf.estimator.StopAtStepHook(1)\n", "tf.estimator"),
+    ("from tensorflow.train import StopAtStepHook\nStopAtStepHook(1)\n", "tf.train"),
+  ],
+)
+def test_a_hook_is_called_by_the_name_that_the_program_uses(text, named):
+  found = [f.message for f in engine.check_text(text, "a.py") if f.code == "EM303"]
+  assert found
+  assert all(message.startswith(f"`{named}.StopAtStepHook`") for message in found)
+
+
+def test_what_helps_hooks_is_not_called_one():
+  text = "import tensorflow as tf\ntf.estimator.SecondOrStepTimer()\n"
+  assert [f.code for f in engine.check_text(text, "a.py")] == ["EM301"]
+
+
+@pytest.mark.parametrize(
+  ("behind", "reported"),
+  [
+    ("tf.enable_eager_execution()", False),
+    ("tf.compat.v1.enable_v2_behavior()", False),
+    ("tf.enable_resource_variables()", True),
+    ("def test(): tf.enable_eager_execution()", True),
+  ],
+)
+def test_eager_execution_that_is_enabled_again_is_not_disabled(behind, reported):
+  text = f"import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n{behind}\n"
+  found = [f.code for f in engine.check_text(text, "a.py")]
+  assert found == (["EM217"] if reported else [])

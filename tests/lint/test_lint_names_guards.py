@@ -270,3 +270,18 @@ def test_eager_execution_is_disabled_behind_a_test_for_new_versions():
   text = TF + "if not tf.__version__.startswith('1.12'):\n  tf = tf.compat.v1\n"
   text += "  tf.disable_eager_execution()\n"
   assert _places(text) == [(4, "EM217")]
+
+
+@pytest.mark.parametrize(
+  ("name", "removal"),
+  [
+    ("tf.estimator.SessionRunHook", "it was removed in TF 2.16."),
+    ("tf.train.SessionRunHook", "it left `tf` in TF 2.0."),
+  ],
+)
+def test_a_guarded_hook_is_called_what_the_program_calls_it(name, removal):
+  text = f"{TF}try:\n  Hook = {name}\nexcept AttributeError:\n  Hook = object\n"
+  (found,) = engine.check_text(text, "a.py")
+  assert found.code == "EM905"
+  assert f"`{name}`" in found.message
+  assert found.message.endswith(removal)

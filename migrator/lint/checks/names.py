@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Optional
+from typing import Any, Optional
 
 from migrator.analysis import private_names, stars, symbols
 from migrator.analysis.module import Use
@@ -16,6 +16,7 @@ _PRIVATE = "EM902"
 _HOOK_RULES = ("EM301", "EM303", "EM305")
 # Useful without a session, and public in every TF2 as tf.compat.v1.train.X.
 _KEPT_IN_COMPAT = ("tf.train.NanLossDuringTrainingError",)
+_ENABLING = ("tf.enable_eager_execution", "tf.enable_v2_behavior")
 # Rules about names that do the same work in `tf.compat.v1.train`, also with eager execution.
 _WORK_IN_COMPAT = ("EM405", "EM407", "EM408", "EM409", "EM604")
 
@@ -49,7 +50,9 @@ def named_symbols(context: Context) -> Iterator[Report]:
       continue  # EM101 says more
     if code in _HOOK_RULES and isinstance(parent, ast.ClassDef):
       continue  # `hooks` reports the class
-    given = {"name": use.symbol.path, **wording.of(use.symbol)}
+    if code == "EM217" and _is_undone(context, parent):
+      continue
+    given = _words(context, use)
     if code == "EM202":
       variable = _variable(context, parent) if isinstance(parent, ast.Call) else None
       given["what"] = wording.custom_estimator(variable, called)
@@ -61,7 +64,30 @@ def _guarded(context: Context, use: Use, code: str) -> Optional[Report]:
   words = context.guard(use, code)
   if words is None:
     return None
-  return Report("EM905", use.span, {"guard": words, **wording.of(use.symbol)})
+  return Report("EM905", use.span, {"guard": words, **_words(context, use)})
+
+
+def _words(context: Context, use: Use) -> dict[str, Any]:
+  """The values of a message about a use."""
+  found = {"name": use.symbol.path, **wording.of(use.symbol)}
+  if context.is_of_estimator(use):
+    symbol = use.symbol._replace(path="tf.estimator" + use.symbol.path[len("tf.train") :])
+    found.update(name=symbol.path, symbol=symbol.path, removal=wording.removal(symbol))
+  return found
+
+
+def _is_undone(context: Context, call: Optional[ast.AST]) -> bool:
+  """Whether eager execution is enabled again behind a call that disables it."""
+  module = context.module
+  statement = module.parents.get(call) if call is not None else None
+  block = module.parents.get(statement) if statement is not None else None
+  body = getattr(block, "body", None)
+  if not isinstance(body, list) or statement not in body:
+    return False
+  behind = body[body.index(statement) :]
+  return any(
+    isinstance(s, ast.Expr) and values.is_call_of(module, s.value, _ENABLING) for s in behind
+  )
 
 
 @check("EM904")
@@ -122,9 +148,7 @@ def _is_kept(context: Context, use: Use, code: str) -> bool:
     return False
   if code in _WORK_IN_COMPAT and use.symbol.path.startswith("tf.train."):
     return True
-  if use.symbol.path not in _KEPT_IN_COMPAT:
-    return False
-  return "estimator" not in context.module.source(use.node)
+  return use.symbol.path in _KEPT_IN_COMPAT and not context.is_of_estimator(use)
 
 
 def _private_path(spelled: str) -> str:

@@ -66,9 +66,20 @@ class Context:
     """What keeps a use that a rule flags from TensorFlow versions without it, in words, or None."""
     removed = self.rules[code].removed_in
     version = tuple(int(part) for part in removed.split(".")) if removed else _ESTIMATOR_REMOVED
-    if use.symbol.path.startswith("tf.train.") and "estimator" in self.module.source(use.node):
+    if self.is_of_estimator(use):
       version = _ESTIMATOR_REMOVED  # tf.estimator.SessionRunHook
     return self.guards.words(use, version)
+
+  def is_of_estimator(self, use: Use) -> bool:
+    """Whether a name of `tf.train` is spelled as the one that `tf.estimator` has as well."""
+    if not use.symbol.path.startswith("tf.train."):
+      return False
+    if "estimator" in self.module.source(use.node):
+      return True
+    if not isinstance(use.node, ast.Name):
+      return False
+    _, bindings = self.module.scope_of.get(use.node, self.module.root).lookup(use.node.id)
+    return any(".estimator" in (binding.target or "") for binding in bindings)
 
   def report(self, code: str, node: ast.AST, **values: Any) -> Report:
     """The report of a rule at a node; for a call, at what is called."""
