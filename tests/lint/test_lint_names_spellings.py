@@ -86,6 +86,13 @@ _SPELLINGS = [
 ]
 
 
+def test_a_name_behind_a_star_is_spelled_out_only_where_it_is_short():
+  [_, short] = engine.check_text("from tensorflow.estimator import *\nRunConfig()\n", "a.py")
+  assert short.message.startswith("`RunConfig` is probably `tf.estimator.RunConfig`: ")
+  [long] = engine.check_text("from common import *\nx = tf.estimator.RunConfig\n", "a.py")
+  assert long.message.startswith("`tf.estimator.RunConfig` is probably TensorFlow's: ")
+
+
 @pytest.mark.parametrize("spelling", _SPELLINGS)
 @pytest.mark.parametrize(
   ("name", "code"), [("ModeKeys", "EM229"), ("EstimatorSpec", "EM230"), ("LatestExporter", "EM603")]

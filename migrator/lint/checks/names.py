@@ -101,7 +101,8 @@ def star_imports(context: Context) -> Iterator[Report]:
     if code in _WORK_IN_COMPAT and not symbols.is_tensorflow(symbols.canonical(origin)):
       continue  # the other module may import tensorflow.compat.v1
     name = values.text(context.module, use.node)
-    yield Report("EM904", use.span, {"name": name, "module": origin, "symbol": use.symbol.path})
+    meaning = "TensorFlow's" if name == use.symbol.path else f"`{use.symbol.path}`"
+    yield Report("EM904", use.span, {"name": name, "module": origin, "meaning": meaning})
 
 
 def _fix(context: Context, use: Use, code: str) -> Optional[str]:
