@@ -47,6 +47,11 @@ def _find(code: str, known: Mapping[str, rules.Rule]) -> rules.Rule:
     found = next((r for r in known.values() if r.name == code.lower()), None)
   if found is not None:
     return found
+  count = sum(each.startswith(code.upper()) for each in known)
+  if count:
+    raise config.InputError(
+      f"{code!r} is the beginning of {count} rules; `migrator rules --select {code}` lists them."
+    )
   near = _near_codes(code.upper(), known)
   names = {r.name: r.code for r in known.values()}
   near += [f"{n} ({names[n]})" for n in difflib.get_close_matches(code.lower(), names, n=2)]

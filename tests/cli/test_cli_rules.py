@@ -61,6 +61,12 @@ def test_an_unknown_rule(name, hint):
   assert hint in output
 
 
+def test_the_beginning_of_codes_is_pointed_to_the_list():
+  code, output = _run("rule", "EM60")
+  assert code == 2
+  assert "'EM60' is the beginning of 4 rules; `migrator rules --select EM60` lists them." in output
+
+
 def test_a_rule_as_json():
   code, output = _run("rule", "EM503", "--json")
   data = json.loads(output)
