@@ -51,6 +51,32 @@ def test_steps_add_up_only_where_a_second_start_finds_the_first(maker, reported)
 
 
 @pytest.mark.parametrize(
+  ("before", "reported"),
+  [
+    ("shutil.rmtree(DIR, ignore_errors=True)", False),
+    ("shutil.rmtree(path='models')", False),
+    ("tf.io.gfile.rmtree(DIR)", False),
+    ("if tf.gfile.Exists(DIR): tf.gfile.DeleteRecursively(DIR)", False),
+    ("if flags.fresh: shutil.rmtree(DIR)", True),
+    ("shutil.rmtree('others')", True),
+    ("def clean(): shutil.rmtree(DIR)", True),
+    ("class Test:\n  def tearDown(self): shutil.rmtree(DIR)", False),
+  ],
+)
+def test_steps_do_not_add_up_in_a_directory_that_each_start_removes(before, reported):
+  text = f"import shutil\nDIR = 'models'\n{before}\n"
+  text += "e = tf.estimator.DNNClassifier([4], columns, model_dir=DIR)\n"
+  text += "e.train(train_input_fn, steps=500)\n"
+  found = _codes(text, "EM114", "EM224")
+  assert found == (["EM114", "EM224"] if reported else [])
+
+
+def test_a_directory_that_is_removed_after_the_training_is_found_by_it():
+  text = "e = tf.estimator.Estimator(f, 'm')\ne.train(input_fn, steps=5000)\nshutil.rmtree('m')\n"
+  assert _codes(text, "EM224") == ["EM224"]
+
+
+@pytest.mark.parametrize(
   "call",
   [
     "e.train(input_fn, steps=None)",

@@ -180,25 +180,6 @@ def constructor_arguments(module: Module, maker: ast.Call) -> values.Arguments:
   return values.arguments(module, maker, parameters)
 
 
-def starts_anew(context: Context, maker: ast.Call) -> bool:
-  """Whether an estimator certainly has no model_dir: each start makes a new directory."""
-  module = context.module
-  found = constructor_arguments(module, maker)
-  directory = found.get("model_dir")
-  if not found.complete:
-    return False
-  if directory is not None:
-    return values.literal(module, directory) is None
-  config = found.get("config")
-  if config is None or values.literal(module, config) is None:
-    return True
-  made = values.possible(module, config) or [config]
-  if not all(values.is_call_of(module, v, policy.RUN_CONFIGS) for v in made):
-    return False
-  read = [policy.arguments(module, v) for v in made if isinstance(v, ast.Call)]
-  return all(r.complete and r.get("model_dir") is None for r in read)
-
-
 def enclosing_loop(module: Module, node: ast.AST) -> Optional[ast.AST]:
   """The innermost loop around a node in the same function, or None."""
   for ancestor in module.ancestors(node):

@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import estimators, savers
+from migrator.lint.checks import estimators, fresh_starts, savers
 from migrator.lint.checks.registry import Context, Report, check
 
 _HOOK = "tf.train.StopAtStepHook"
@@ -58,7 +58,8 @@ def _resumed(context: Context) -> set[ast.AST]:
   module = context.module
   found: set[ast.AST] = set()
   for training in estimators.trainings(context):
-    anew = training.makers and all(estimators.starts_anew(context, m) for m in training.makers)
+    call, makers = training.call, training.makers
+    anew = makers and all(fresh_starts.finds_nothing(context, m, call) for m in makers)
     if not anew and estimators.enclosing_loop(module, training.call) is None:
       found |= savers.hooks_in(module, training.arguments, ("hooks",))
   for session in savers.saving_sessions(context):

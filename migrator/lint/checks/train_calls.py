@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
-from migrator.lint.checks import estimators, policy
+from migrator.lint.checks import estimators, fresh_starts, policy
 from migrator.lint.checks.estimators import Training
 from migrator.lint.checks.registry import Context, Report, check
 
@@ -75,7 +75,8 @@ def _incremental(context: Context, training: Training) -> Iterator[Report]:
     return  # a round of training, evaluation, training: more steps are meant
   if _is_remainder(module, steps):
     return
-  if training.makers and all(estimators.starts_anew(context, m) for m in training.makers):
+  call, makers = training.call, training.makers
+  if makers and all(fresh_starts.finds_nothing(context, m, call) for m in makers):
     return
   yield context.report("EM224", steps, name=training.name, steps=_shown(module, steps))
 
@@ -154,7 +155,7 @@ def _short(context: Context, training: Training) -> Iterator[Report]:
     asked = estimators.policy_of(context, maker)
     if asked is None or asked.known_seconds != policy.DEFAULT_SECONDS:
       return
-    if estimators.starts_anew(context, maker):
+    if fresh_starts.starts_anew(context, maker):
       return  # nobody comes back to its temporary directory
   places = "the first and the last step only"
   if training.name == "TrainSpec":
@@ -164,6 +165,8 @@ def _short(context: Context, training: Training) -> Iterator[Report]:
 
 
 @check("EM225", "EM241", words=("EvalSpec",))
+    if training.name != "TrainSpec" and fresh_starts.is_emptied(context, maker, training.call):
+      return  # nor to one that is emptied
 def evaluations(context: Context) -> Iterator[Report]:
   """Every EvalSpec: numbers that raise, and the default of 100 batches."""
   module = context.module
