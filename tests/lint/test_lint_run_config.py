@@ -247,3 +247,27 @@ def test_tf_config_matters_to_estimators_only():
   assert not engine.check_text(line, "a.py")
   found = engine.check_text(line + "spec = tf.estimator.EvalSpec(f, 9)\n", "a.py")
   assert [(f.code, f.span.line) for f in found] == [("EM107", 3), ("EM204", 4)]
+
+
+@pytest.mark.parametrize(
+  "trial",
+  [
+    "json.loads(os.environ.get('TF_CONFIG', '{}')).get('task', {}).get('trial', '')",
+    "json.loads(os.environ['TF_CONFIG'])['task']['trial']",
+  ],
+)
+def test_the_number_of_a_trial_is_no_distributed_training(trial):
+  text = (
+    f"import json, os\nimport tensorflow as tf\nspec = tf.estimator.EvalSpec(f, 9)\nn = {trial}\n"
+  )
+  assert "EM107" not in [f.code for f in engine.check_text(text, "a.py")]
+
+
+def test_a_run_config_that_leaves_saving_to_a_hook_does_not_save_nothing():
+  text = """
+import tensorflow as tf
+config = tf.estimator.RunConfig(save_checkpoints_steps=None, save_checkpoints_secs=None)
+"""
+  assert "EM103" in [f.code for f in engine.check_text(text, "a.py")]
+  text += "hook = tf.compat.v1.train.CheckpointSaverHook('m', save_steps=100)\n"
+  assert "EM103" not in [f.code for f in engine.check_text(text, "a.py")]

@@ -64,6 +64,8 @@ def policies(context: Context) -> Iterator[Report]:
       yield context.report("EM109", call, what="not all arguments of RunConfig are literal")
     if asked.conflicts:
       yield context.report("EM102", call, **_both(symbol.path))
+    elif asked.saves_nothing and any(context.calls_of("tf.train.CheckpointSaverHook")):
+      pass  # switched off in favour of the hook
     elif asked.saves_nothing:
       given = [n for n in ("save_checkpoints_steps", "save_checkpoints_secs") if found.get(n)]
       reason = " and ".join(f"{name}={asked.spell(name)}" for name in given)
@@ -140,8 +142,21 @@ def cluster(context: Context) -> Iterator[Report]:
   if not any(use.symbol.path.startswith("tf.estimator") for use in context.uses):
     return
   for node in context.module.scope_of:
-    if isinstance(node, ast.Constant) and node.value == "TF_CONFIG":
+    if not isinstance(node, ast.Constant) or node.value != "TF_CONFIG":
+      continue
+    if not _is_trial(context.module, node):
       yield context.report("EM107", node, what="TF_CONFIG")
+
+
+def _is_trial(module: Module, node: ast.AST) -> bool:
+  """Whether TF_CONFIG is asked for the number of a hyperparameter trial only."""
+  expression = node
+  for ancestor in module.ancestors(node):
+    if not isinstance(ancestor, ast.expr):
+      break
+    expression = ancestor
+  names = [n.value for n in ast.walk(expression) if isinstance(n, ast.Constant)]
+  return "trial" in names and "cluster" not in names
 
 
 @check("EM109", "EM110")
