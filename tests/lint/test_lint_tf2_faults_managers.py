@@ -39,6 +39,11 @@ CHECKPOINT = "c = tf.train.Checkpoint(m=m)\n"
       "c.restore(p).assert_existing_objects_matched()",
     ),
     (
+      "p = tf.train.latest_checkpoint('d')\nself.assertIsNotNone(p)\nc.restore(p)",
+      "write `c.restore(p).assert",
+      "c.restore(p).assert_existing_objects_matched()",
+    ),
+    (
       "g = tf.train.CheckpointManager(c, 'd', 3)\ng.restore_or_initialize()",
       "if g.latest_checkpoint: c.restore(g.latest_checkpoint).assert",
       None,

@@ -138,12 +138,24 @@ def _is_guarded(module: Module, call: ast.Call, path: ast.expr) -> bool:
       if isinstance(before, ast.Assert) and text in ast.unparse(before.test):
         return True
     if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef)):
+      if _is_tested(before, text):
+        return True
       return False
     child = ancestor
   return False
 
 
 def _before(block: ast.AST, statement: ast.AST) -> list[ast.stmt]:
+def _is_tested(statement: ast.stmt, text: str) -> bool:
+  """Whether a unit test asserts something about an expression: `self.assertIsNotNone(path)`."""
+  call = statement.value if isinstance(statement, ast.Expr) else None
+  if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+    return False
+  if call.func.attr not in ("assertIsNotNone", "assertTrue", "assertNotEmpty"):
+    return False
+  return any(text in ast.unparse(argument) for argument in call.args)
+
+
   """The statements of the same block above a statement."""
   for field in ("body", "orelse", "finalbody"):
     statements = getattr(block, field, None)
