@@ -143,7 +143,7 @@ def _check_unit(module: Module, unit: units.Unit) -> None:
   for use in module.uses():
     name = use.symbol.path.rpartition(".")[2]
     if name in ("disable_v2_behavior", "disable_eager_execution"):
-      raise Unsupported("EM217", use.node)
+      raise Unsupported("EM217", use.node, symbol=wording.spelled(use.symbol))
   for construction in unit.constructions:
     for scope in module.scope_of[construction.call].chain():
       for name in ("functools", "itertools", "os", "tempfile"):

@@ -159,3 +159,9 @@ def test_eager_execution_that_is_enabled_again_is_not_disabled(behind, reported)
   text = f"import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n{behind}\n"
   found = [f.code for f in engine.check_text(text, "a.py")]
   assert found == (["EM217"] if reported else [])
+
+
+def test_what_turns_eager_execution_off_is_called_by_a_name_that_tf2_has():
+  text = "import tensorflow as tf\ntf.compat.v1.disable_eager_execution()\n"
+  [found] = engine.check_text(text, "a.py")
+  assert found.message.startswith("`tf.compat.v1.disable_eager_execution()` turns eager")

@@ -56,6 +56,8 @@ def named_symbols(context: Context) -> Iterator[Report]:
     if code == "EM202":
       variable = _variable(context, parent) if isinstance(parent, ast.Call) else None
       given["what"] = wording.custom_estimator(variable, called)
+    if code == "EM217":  # `tf.disable_eager_execution` is no name of TF2
+      given["symbol"] = wording.spelled(use.symbol)
     yield Report(code, use.span, given, _fix(context, use, code))
 
 
