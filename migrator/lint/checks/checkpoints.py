@@ -137,15 +137,14 @@ def _is_guarded(module: Module, call: ast.Call, path: ast.expr) -> bool:
         return True
       if isinstance(before, ast.Assert) and text in ast.unparse(before.test):
         return True
-    if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef)):
       if _is_tested(before, text):
         return True
+    if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef)):
       return False
     child = ancestor
   return False
 
 
-def _before(block: ast.AST, statement: ast.AST) -> list[ast.stmt]:
 def _is_tested(statement: ast.stmt, text: str) -> bool:
   """Whether a unit test asserts something about an expression: `self.assertIsNotNone(path)`."""
   call = statement.value if isinstance(statement, ast.Expr) else None
@@ -156,6 +155,7 @@ def _is_tested(statement: ast.stmt, text: str) -> bool:
   return any(text in ast.unparse(argument) for argument in call.args)
 
 
+def _before(block: ast.AST, statement: ast.AST) -> list[ast.stmt]:
   """The statements of the same block above a statement."""
   for field in ("body", "orelse", "finalbody"):
     statements = getattr(block, field, None)

@@ -157,6 +157,8 @@ def _short(context: Context, training: Training) -> Iterator[Report]:
       return
     if fresh_starts.starts_anew(context, maker):
       return  # nobody comes back to its temporary directory
+    if training.name != "TrainSpec" and fresh_starts.is_emptied(context, maker, training.call):
+      return  # nor to one that is emptied
   places = "the first and the last step only"
   if training.name == "TrainSpec":
     places += ", and train_and_evaluate evaluates after the last one only"
@@ -165,8 +167,6 @@ def _short(context: Context, training: Training) -> Iterator[Report]:
 
 
 @check("EM225", "EM241", words=("EvalSpec",))
-    if training.name != "TrainSpec" and fresh_starts.is_emptied(context, maker, training.call):
-      return  # nor to one that is emptied
 def evaluations(context: Context) -> Iterator[Report]:
   """Every EvalSpec: numbers that raise, and the default of 100 batches."""
   module = context.module
