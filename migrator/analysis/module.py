@@ -75,6 +75,8 @@ class Module:
     self.parents = self._places.parents
     self.scope_of = self._places.scope_of
     self._resolved: dict[tuple[int, str], Optional[symbols.Symbol]] = {}
+    # The same by the scope that looks, for names that mean the same at all places of it.
+    self._everywhere: dict[tuple[Scope, str], Optional[symbols.Symbol]] = {}
     self._pending: set[int] = set()
     self.class_attributes: dict[ast.ClassDef, dict[str, list[ast.expr]]] = {}  # of `aliases`
     self.pending_attributes: set[str] = set()
@@ -166,12 +168,19 @@ class Module:
     if not isinstance(node, ast.Name):
       return None
     here = self.scope_of.get(node, self.root)
+    key = (here, node.id)
+    if key in self._everywhere:
+      return self._everywhere[key]
     scope, bindings = here.lookup(node.id)
     if len(bindings) > 1 and scope is here:
       seen = aliases.current(bindings, node)
       if len(seen) < len(bindings):
         return self._resolve_bindings(seen)
-    return self.resolve_name(node.id, here)
+      return self.resolve_name(node.id, here)
+    symbol = self.resolve_name(node.id, here)
+    if not self._pending:
+      self._everywhere[key] = symbol
+    return symbol
 
   def resolve_name(self, name: str, here: Scope) -> Optional[symbols.Symbol]:
     """The symbol that a name means in a scope, or None; see `resolve`."""
@@ -217,15 +226,25 @@ class Module:
   @functools.cached_property
   def _uses(self) -> list[Use]:
     found: list[Use] = []
-    record = self._record
+    record, names = self._record, self._names
+    parents = record.parents
     # A list: to resolve a name may record more nodes.
     for node in list(record.scope_of):
       kind = type(node)
       if kind is ast.Name:
-        if not self._may_matter(node):  # type: ignore[arg-type]
+        above = parents[node]
+        is_head = type(above) is ast.Attribute
+        # Also `self.est`, of a class with `est = tf.estimator`.
+        if not (
+          names is None
+          or node.id in names  # type: ignore[attr-defined]
+          or (is_head and above.attr in names)  # type: ignore[attr-defined]
+        ):
+          continue
+        if type(node.ctx) is not ast.Load:  # type: ignore[attr-defined]
           continue
         symbol = self.resolve(node)
-        if symbol is not None or isinstance(self.parents[node], ast.Attribute):
+        if symbol is not None or is_head:
           found += self._chain_uses(node, symbol)
       elif kind is ast.Call:
         # With `names` nothing is imported by a call.
@@ -237,14 +256,6 @@ class Module:
       elif kind is ast.Import or kind is ast.ImportFrom:
         found += self._import_uses(node)
     return sorted(found, key=lambda u: (u.span.line, u.span.column))
-
-  def _may_matter(self, name: ast.Name) -> bool:
-    if not isinstance(name.ctx, ast.Load):
-      return False
-    if self.may_mean(name.id):
-      return True
-    parent = self.parents[name]  # `self.est`, of a class with `est = tf.estimator`
-    return isinstance(parent, ast.Attribute) and self.may_mean(parent.attr)
 
   def may_mean(self, name: str) -> bool:
     """Whether a name can stand for what `uses` has to find; False is certain."""

@@ -22,6 +22,26 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 _PLAIN_FIELDS = ("ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment")
 
 
+# Where the nodes of the most frequent expressions are, and nothing else.
+_PARTS: dict[type, tuple[str, ...]] = {
+  ast.Call: ("func", "args", "keywords"),
+  ast.keyword: ("value",),
+  ast.BinOp: ("left", "right"),
+  ast.BoolOp: ("values",),
+  ast.UnaryOp: ("operand",),
+  ast.Compare: ("left", "comparators"),
+  ast.Subscript: ("value", "slice"),
+  ast.Tuple: ("elts",),
+  ast.List: ("elts",),
+  ast.Dict: ("keys", "values"),
+  ast.IfExp: ("test", "body", "orelse"),
+  ast.JoinedStr: ("values",),
+  ast.FormattedValue: ("value", "format_spec"),
+  ast.Starred: ("value",),
+  ast.Slice: ("lower", "upper", "step"),
+}
+
+
 def _children(node: ast.AST) -> list[ast.AST]:
   """The nodes in a node, without operators and contexts; faster than `ast.iter_child_nodes`."""
   kind = type(node)
@@ -128,6 +148,15 @@ class Record:
         continue
       if kind is ast.Attribute:
         stack.append((node.value, node, scope))  # type: ignore[attr-defined]
+        continue
+      fields = _PARTS.get(kind)
+      if fields is not None:
+        for field in reversed(fields):
+          value = getattr(node, field)
+          if value.__class__ is list:
+            stack += [(child, node, scope) for child in reversed(value) if child is not None]
+          elif value is not None:
+            stack.append((value, node, scope))
       elif kind is ast.Lambda:
         inner = self._scopes.enter(node, scope)
         self._arguments(node.args, node, scope)  # type: ignore[attr-defined]

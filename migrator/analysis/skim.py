@@ -26,6 +26,7 @@ _CODE_AFTER = re.compile(_AFTER)
 _TARGETS = re.compile(
   r"\s*(?:(?:else|try|finally)\s*:|[^#\n\"']*;)?\s*([\w.,\s()\[\]*]*?\w[\s)\]]*)(?::[^=]*)?(?<![=!<>:])=(?!=)((?:[^=]|==)*)\Z"
 )
+_COMPARISON = re.compile(r"[=!<>]=")
 _WALRUS = re.compile(r"(\w+)\s*:=\s*[(\s]*\Z")
 _CLASS = re.compile(r"\s*class\s+(\w+)\s*[(\[]")
 _CALL = re.compile(r"[\w\])]\s*\(|\[")
@@ -110,12 +111,15 @@ class Skim:
     chain = _chain(name)
     hot: set[str] = set()
     warm: set[str] = set()
-    for rest in set(chain.findall(text)):
+    cold = self._lexicon.cold_below(dotted)
+    for rest in set(chain.findall(text)).difference(cold):
       judged = self._lexicon.judge(f"{dotted}.{_SPACE.sub('', rest)}")
       if judged == HOT:
         hot.add(rest)
       elif judged == WARM:
         warm.add(rest)
+      else:
+        cold.add(rest)
     if hot or warm:
       for match in chain.finditer(text):
         rest = match[1]
@@ -184,6 +188,8 @@ def _is_code(before: str) -> bool:
 
 def _assigned(before: str, follows: str) -> list[str]:
   """The names, or last parts of names, that an assignment gives the value that comes next."""
+  if "=" not in _COMPARISON.sub("", before):
+    return []
   match = _WALRUS.search(before)
   if match is not None:
     return [match[1]]

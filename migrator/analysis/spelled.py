@@ -6,13 +6,14 @@ import re
 from collections.abc import Collection
 from typing import Optional
 
-# Targets and value of an assignment; calls give objects, not the names of a package.
-_ASSIGNMENT = re.compile(
-  r"^[ \t]*([^\n=#\"'(]*?[\w\])])[ \t]*(?::[^=\n]*)?=(?!=)(?![ \t]*[\w.]+\()([^\n]*)", re.M
-)
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_COMPARED = re.compile(r"[=!<>]=")
+# Calls give objects, not the names of a package.
+_CALL = re.compile(r"[ \t]*[\w.]+\(")
+_WALRUS = re.compile(r"(\w+)\s*:=")
 # Ways to bind names that are not told from lines.
-_UNTOLD = (":=", "import_", "importorskip", "getattr", "import *")
+_UNTOLD = ("import_", "importorskip", "import *")
+_RECEIVERS = frozenset(("self", "cls"))
 
 
 def aliases(text: str, imported: Collection[str]) -> Optional[frozenset[str]]:
@@ -28,18 +29,36 @@ def aliases(text: str, imported: Collection[str]) -> Optional[frozenset[str]]:
   if any(word in text for word in _UNTOLD):
     return None
   names = set(imported)
-  pairs = []
-  for targets, value in _ASSIGNMENT.findall(text):
+  if ":=" in text:
+    names.update(_WALRUS.findall(text))
+  assignments = []
+  for line in text.splitlines():
+    if "=" not in line:
+      continue
+    target, equals, value = line.partition("=")
+    if value.startswith("=") or target.endswith(("!", "<", ">")):
+      target, equals, value = _COMPARED.sub(" ", line).partition("=")
+    if not equals or target.count("(") != target.count(")"):
+      continue  # a condition, or a keyword of a call
     code = value.rstrip()
-    bound = [name for name in _NAME.findall(targets) if name not in ("self", "cls")]
-    if ";" in code or code.endswith(("\\", "(", "[", ",", "=")) or not code:
-      names.update(bound)  # goes on elsewhere
+    if ";" in code or not code or code[-1] in "\\([,=":
+      names.update(_NAME.findall(target))  # goes on elsewhere
       names.update(_NAME.findall(code) if ";" in code else ())
-    else:
-      bound += _NAME.findall(code.rpartition("=")[0])  # `a = b = value`
-      pairs.append((bound, _NAME.findall(code)))
-  while True:
-    more = {b for bound, used in pairs if not names.isdisjoint(used) for b in bound} - names
-    if not more:
-      return frozenset(names)
+    elif "getattr" in code or not _CALL.match(code):
+      bound, _, used = code.rpartition("=")  # `a = b = value`
+      assignments.append((f"{target} {bound}", used))
+  more = names - _RECEIVERS
+  while more:
+    added: set[str] = set()
+    rest = []
+    for assignment in assignments:
+      used = assignment[1]
+      likely = any(name in used for name in more)  # faster than to find all names
+      if likely and not more.isdisjoint(_NAME.findall(used)):
+        added.update(_NAME.findall(assignment[0]))
+      else:
+        rest.append(assignment)
+    assignments = rest
+    more = added - names - _RECEIVERS
     names |= more
+  return frozenset(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple, Optional
 
 from migrator.analysis import private_names, removed_names
@@ -49,7 +50,12 @@ class Symbol(NamedTuple):
 
   def attribute(self, name: str) -> Symbol:
     """The symbol of `self.name`."""
-    return canonical(_spelled(self) + "." + name, self.private)
+    return _attribute(self, name)
+
+
+@functools.lru_cache(maxsize=20_000)
+def _attribute(symbol: Symbol, name: str) -> Symbol:
+  return canonical(_spelled(symbol) + "." + name, symbol.private)
 
 
 def _spelled(symbol: Symbol) -> str:

@@ -22,8 +22,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def uses(module: Module) -> Iterator[Use]:
   """All names of TensorFlow in strings that are annotations and in type comments."""
   for node in list(module.nodes()):
-    text = node.value if isinstance(node, ast.Constant) else None
-    if isinstance(text, str) and "." in text and _STRING.fullmatch(text):
+    text = node.value if type(node) is ast.Constant else None
+    if type(text) is str and "." in text and _STRING.fullmatch(text):
       yield from _in_string(module, node, text.strip())
   if "type:" in module.parsed and re.search(r"#\s*type:", module.parsed):
     yield from _in_comments(module)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _LENGTH = 6
 
@@ -26,7 +26,8 @@ class Words:
         by_part.setdefault(word[begin : begin + _LENGTH], set()).add(word)
     while left:
       part = min(by_part, key=lambda p: (-len(by_part[p] & left), p))
-      self._words[part] = sorted(by_part[part] & left)
+      having = sorted(by_part[part] & left)
+      self._words[_longest(part, having)] = having
       left -= by_part[part]
 
   def in_text(self, text: str) -> set[str]:
@@ -34,5 +35,17 @@ class Words:
     found: set[str] = set()
     for part, words in self._words.items():
       if part in text:
-        found.update(word for word in words if word in text)
+        found.update([word for word in words if word in text])
     return found
+
+
+def _longest(part: str, words: Sequence[str]) -> str:
+  """The longest text around a part that all words have: the longer, the faster it is told."""
+  shortest = words[0]
+  begin = shortest.index(part)
+  end = begin + len(part)
+  while begin and all(shortest[begin - 1 : end] in word for word in words):
+    begin -= 1
+  while end < len(shortest) and all(shortest[begin : end + 1] in word for word in words):
+    end += 1
+  return shortest[begin:end]

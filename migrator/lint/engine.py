@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from typing import Optional
 
 from migrator.analysis.module import Module, Span
 from migrator.lint import noqa, reading, rules, selection
@@ -93,6 +94,7 @@ def examine(source: document.Document, *, gate: bool = False) -> Examined:
   if source.notebook is not None:
     texts = {cell.number: cell.text for cell in source.notebook.cells}
     found = [error_finding(e, texts.get(e.cell or 0, "")) for e in source.notebook.errors]
+  read: Optional[reading.Reading] = None
   collecting = gc.isenabled()
   gc.disable()  # a syntax tree is many objects and no garbage
   try:
@@ -105,6 +107,7 @@ def examine(source: document.Document, *, gate: bool = False) -> Examined:
     fault = parse.explain(error, source.text, source.path)
     return Examined(source.path, (error_finding(fault, source.text),))
   finally:
+    read = None  # or the collector would go through the tree at once
     if collecting:
       gc.enable()
   findings = tuple(sorted(set(found), key=Finding.sort_key))

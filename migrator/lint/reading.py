@@ -67,7 +67,7 @@ class Interest:
         wanted = any(rule.may_flag(text) for rule in self._declared)
       else:
         wanted = imports_any and (not check.words or not found.isdisjoint(check.words))
-      if wanted and (not check.also or any(word in text for word in check.also)):
+      if wanted and check.may_report(text):
         running.append(check)
         whole = whole or bool(check.words)
     return tuple(running), whole

@@ -128,6 +128,9 @@ class Document(NamedTuple):
 
 def _encoding(raw: bytes, path: str) -> str:
   """The encoding by cookie or byte order mark. Raises SourceError for an unknown one."""
+  end = raw.find(b"\n", raw.find(b"\n") + 1)
+  if b"coding" not in (raw if end < 0 else raw[:end]) and not raw.startswith(codecs.BOM_UTF8):
+    return "utf-8"  # as most files: `tokenize` takes longer to say so than the rest of reading
   try:
     encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
   except SyntaxError as error:

@@ -92,9 +92,27 @@ def test_code_in_a_string_is_no_function():
 
 
 def test_names_of_imports_and_their_aliases_are_told_from_the_text():
-  text = "a = tf.keras\nb = c = a\nd = tf.call()\ne = 1\n"
+  text = "a = tf.keras\nb = c = a\nd = tf.call()\ne = 1\nf(g=tf.train)\nif h == tf.i:\n"
   assert spelled.aliases(text, {"tf"}) == {"tf", "a", "b", "c"}
-  assert spelled.aliases(text + "f = getattr(tf, g)\n", {"tf"}) is None
+  assert spelled.aliases(text + "from x import *\n", {"tf"}) is None
+
+
+@pytest.mark.parametrize(
+  "line",
+  [
+    "x = getattr(tf, name)",
+    "if y >= 2: x = tf.keras",
+    "if has(tf): x = tf.keras",
+    "self.x = tf.keras",
+    "(x, y) = tf.keras, 1",
+    "x: Any = tf.keras",
+    "f((x := tf.keras))",
+    "x = (\n  tf.keras\n)",
+    "else: x = tf.keras",
+  ],
+)
+def test_an_alias_is_told_however_it_is_assigned(line):
+  assert "x" in spelled.aliases(f"{line}\n", {"tf"})
 
 
 def test_words_in_a_text():

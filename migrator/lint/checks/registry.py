@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -99,6 +100,8 @@ class Check(NamedTuple):
     words: it runs only on a text that contains one of these; () for every text. A text on which
       it runs for its words is analysed whole, which takes time: the rarer the words the better.
     also: the text must contain one of these as well; () asks for none.
+    evidence: regular expression that must be found in the text as well; None asks for none. Like
+      `also` it spares the time to analyse texts in which the check can find nothing.
     symbols: canonical names that it looks for besides those that rules list. A check without
       words sees the uses of such symbols only, and only parts of a file: the statements at the
       left edge, the functions and methods in which such a use stands, and what they need.
@@ -111,6 +114,13 @@ class Check(NamedTuple):
   declared: bool = False
   symbols: tuple[str, ...] = ()
   also: tuple[str, ...] = ()
+  evidence: Optional[str] = None
+
+  def may_report(self, text: str) -> bool:
+    """Whether a text that has one of its words has what else the check needs."""
+    if self.also and not any(word in text for word in self.also):
+      return False
+    return self.evidence is None or re.search(self.evidence, text) is not None
 
 
 CHECKS: dict[Function, Check] = {}
@@ -122,11 +132,14 @@ def check(
   also: Sequence[str] = (),
   symbols: Sequence[str] = (),
   declared: bool = False,
+  evidence: Optional[str] = None,
 ) -> Callable[[Function], Function]:
   """Registers a function as the logic of some rules; see `Check`."""
 
   def register(function: Function) -> Function:
-    CHECKS[function] = Check(function, codes, tuple(words), declared, tuple(symbols), tuple(also))
+    CHECKS[function] = Check(
+      function, codes, tuple(words), declared, tuple(symbols), tuple(also), evidence
+    )
     return function
 
   return register
@@ -146,7 +159,7 @@ def checks(words: tuple[str, ...]) -> tuple[Check, ...]:
 def hook_classes(module: Module) -> Iterator[tuple[ast.ClassDef, ast.expr, symbols.Symbol]]:
   """Classes that derive from a hook or listener of TensorFlow: class, base, the hook."""
   for node in list(module.nodes()):
-    if isinstance(node, ast.ClassDef):
+    if type(node) is ast.ClassDef and node.bases:
       symbol = facts.hook_base(module, node)
       if symbol is not None:
         yield node, _guilty_base(module, node), symbol
