@@ -74,6 +74,7 @@ def _checkpoint_variable(module: Module, place: ast.AST) -> Optional[str]:
   "EM506",
   words=("Checkpoint(", "restore_or_initialize"),
   also=(".restore(", ".read(", "restore_or_initialize"),
+  evidence=r"(?<!Model)Checkpoint\(|restore_or_initialize",
 )
 def silent_restores(context: Context) -> Iterator[Report]:
   """`checkpoint.restore(path)` whose status nobody asks, and `restore_or_initialize()`."""

@@ -16,7 +16,12 @@ _QUEUES = ("tf.estimator.inputs.numpy_input_fn", "tf.estimator.inputs.pandas_inp
 _QUEUE_PARAMETERS = ("x", "y", "batch_size", "num_epochs")
 
 
-@check("EM242", words=estimators.TRAIN_WORDS, also=estimators.TRAINERS)
+@check(
+  "EM242",
+  words=estimators.TRAIN_WORDS,
+  also=estimators.TRAINERS,
+  evidence=estimators.TRAINING,
+)
 def endless_trainings(context: Context) -> Iterator[Report]:
   """Trainings without a number of steps on an input without an end."""
   module = context.module

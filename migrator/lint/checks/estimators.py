@@ -16,6 +16,8 @@ from migrator.lint.checks.registry import Context
 # Words of which a training with a number of steps has one: `steps=` is in `max_steps=` as well.
 TRAIN_WORDS = ("input_fn", "steps=", "TrainSpec")
 TRAINERS = (".train(", ".fit(", "TrainSpec")
+# What is trained gets an input_fn, or is made by what has one of these names.
+TRAINING = rf"input_fn|TrainSpec|model_to_estimator|KMeans|{'|'.join(units.ESTIMATOR_SUFFIXES)}"
 TRAIN_SPEC_PARAMETERS = ("input_fn", "max_steps", "hooks", "saving_listeners")
 EVAL_SPEC_PARAMETERS = tuple(
   "input_fn steps name hooks exporters start_delay_secs throttle_secs".split()

@@ -31,6 +31,7 @@ _APPLY = {
   "apply_gradients": ("grads_and_vars", "global_step"),
   "minimize": ("loss", "global_step"),
 }
+_TRAIN_OP = rf"(?:{'|'.join(_APPLY)}|optimize_loss|create_train_op)"
 _THE_STEP = "the global step of the graph"
 
 
@@ -76,7 +77,12 @@ def _asks_for_optimizer(module: Module, increment: ast.AST) -> bool:
   return any("optim" in module.source(test).lower() for test in tests)
 
 
-@check("EM412", words=tuple(f"{name}(" for name in _APPLY), also=("global_step=",))
+@check(
+  "EM412",
+  words=tuple(f"{name}(" for name in _APPLY),
+  also=("global_step=",),
+  evidence=rf"(?s)\A(?=.*(?:control_dependencies|group)).*{_TRAIN_OP}.*{_TRAIN_OP}",
+)
 def grouped(context: Context) -> Iterator[Report]:
   """Two train ops that run together and get the same global step."""
   module = context.module

@@ -16,7 +16,14 @@ from migrator.lint.checks.writers import MANAGER
 _PARAMETERS = ("checkpoint", "directory", "max_to_keep")
 
 
-@check("EM507", "EM508", words=("CheckpointManager",))
+@check(
+  "EM507",
+  "EM508",
+  words=("CheckpointManager",),
+  # A number of checkpoints that is no plain positive one, or what saves in the way of TF1.
+  evidence=r"stimator|Saver|RunConfig|Classifier|Regressor|KMeans|Session|Supervisor"
+  r"|max_to_keep\s*=(?!\s*[1-9]\d*\s*[,)])|CheckpointManager(?!\([^()]*max_to_keep\s*=)",
+)
 def managers(context: Context) -> Iterator[Report]:
   """CheckpointManagers that raise, or that work in a directory of TF1 checkpoints."""
   module = context.module

@@ -25,7 +25,13 @@ _NOT_TRAINED = (
 )
 
 
-@check("EM513", words=("CheckpointManager", "BackupAndRestore"))
+@check(
+  "EM513",
+  words=("CheckpointManager", "BackupAndRestore"),
+  # One manager that saves, and nothing else that does, is none.
+  evidence=r"(?s)BackupAndRestore|ModelCheckpoint|save_weights|CheckpointManager(?!\()"
+  r"|CheckpointManager\(.*CheckpointManager\(|\.save\(.*\.save\(",
+)
 def two_savers(context: Context) -> Iterator[Report]:
   """Two savers whose files or state files are in each other's way."""
   module = context.module

@@ -138,7 +138,7 @@ def _fixed(node: ast.expr, right: Optional[str]) -> Optional[str]:
   return f'"{escaped}{right}"'
 
 
-@check("EM517", words=("latest_checkpoint",), also=(".keras", ".h5", ".hdf5", "ModelCheckpoint"))
+@check("EM517", words=("latest_checkpoint",), evidence=r"\.keras[\"']|\.h5|\.hdf5")
 def latest_of_h5(context: Context) -> Iterator[Report]:
   """`tf.train.latest_checkpoint` of a directory into which only Keras files are written."""
   module = context.module

@@ -35,7 +35,15 @@ def _shown(module: Module, node: ast.expr) -> str:
   return values.text(module, node) if number is None else repr(number)
 
 
-@check("EM114", "EM224", "EM225", "EM226", words=estimators.TRAIN_WORDS, also=estimators.TRAINERS)
+@check(
+  "EM114",
+  "EM224",
+  "EM225",
+  "EM226",
+  words=estimators.TRAIN_WORDS,
+  also=estimators.TRAINERS,
+  evidence=estimators.TRAINING,
+)
 def trainings(context: Context) -> Iterator[Report]:
   """Every training of an Estimator."""
   for training in estimators.trainings(context):
