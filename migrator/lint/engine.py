@@ -93,7 +93,10 @@ def examine(source: document.Document, *, gate: bool = False) -> Examined:
   found = []
   if source.notebook is not None:
     texts = {cell.number: cell.text for cell in source.notebook.cells}
-    found = [error_finding(e, texts.get(e.cell or 0, "")) for e in source.notebook.errors]
+    for error in source.notebook.errors:
+      text = texts.get(error.cell or 0, "")
+      if not gate or reading.may_hide(source, text):
+        found.append(error_finding(error, text))
   read: Optional[reading.Reading] = None
   collecting = gc.isenabled()
   gc.disable()  # a syntax tree is many objects and no garbage

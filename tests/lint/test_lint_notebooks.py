@@ -130,3 +130,22 @@ def test_imports_of_a_cell_that_cannot_be_parsed_still_bind_their_names():
   raw = _raw(broken, "saver = tf.train.Saver()")
   found = [(f.code, f.cell, f.span.line) for f in engine.check_bytes(raw, "n.ipynb")]
   assert found == [("EM004", 1, 3), ("EM401", 2, 1)]
+
+
+@pytest.mark.parametrize(
+  ("broken", "reported"),
+  [
+    ("x = # write code here", False),
+    ("@manual{Title, year=2020}", False),
+    ("data = tf.data.Dataset.range(3", False),
+    ("saver = tf.train.Saver(", True),
+    ("print 'x'\ntf.train.Saver()", True),
+    ("import tensorflow.contrib.slim as\n", True),
+    ("model = tf.keras.Model(\nmodel.save_weights('x.h5'", True),
+  ],
+)
+def test_in_a_folder_a_broken_cell_matters_only_if_it_can_hold_a_finding(broken, reported):
+  raw = _raw(IMPORT, broken)
+  assert [f.code for f in engine.check_bytes(raw, "n.ipynb")] == ["EM004"]
+  found = engine.examine_bytes(raw, "n.ipynb", gate=True).findings
+  assert [f.code for f in found] == (["EM004"] if reported else [])
