@@ -27,6 +27,8 @@ _TICK = 2_000_000_000
 _WORTH = 4
 _DAYS = 14
 _MOST = 500_000
+# Each finding is kept with its line: thousands in one long line are not worth it.
+_MOST_TEXT = 2_000_000
 _MARK = "Signature: 8a477f597d28d172789f06886806bc55\n"  # bford.info/cachedir
 
 # [time (see `_time`), size, hash of the content, *what `plain.dump` makes]
@@ -131,6 +133,9 @@ class Cache:
       digest: of its content.
       values: what `plain.dump` makes of its findings.
     """
+    texts = (text for found in values[:1] for one in found for text in one[1:])
+    if sum(len(text) for text in texts if isinstance(text, str)) > _MOST_TEXT:
+      return
     fresh = status.st_mtime_ns > self._begin - _TICK
     modified = -1 if fresh else _time(status)
     folder, name = self._place(path)

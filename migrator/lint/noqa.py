@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 from migrator.lint import rules
 from migrator.lint.examined import Directive
@@ -72,4 +72,16 @@ def silence(findings: Iterable[Finding], directives: Sequence[Directive]) -> lis
   """The findings that no comment silences."""
   if not directives:
     return list(findings)
-  return [f for f in findings if not any(d.covers(f) for d in directives)]
+  anywhere = [d for d in directives if d.whole]
+  # Cell and line -> comments that count there: a file may have thousands of both.
+  there: dict[tuple[Optional[int], int], list[Directive]] = {}
+  for directive in directives:
+    for line in range(directive.first or directive.line, directive.line + 1):
+      there.setdefault((directive.cell, line), []).append(directive)
+
+  def is_covered(finding: Finding) -> bool:
+    lines = {finding.span.line, finding.span.end_line}
+    near = (d for line in lines for d in there.get((finding.cell, line), ()))
+    return any(d.covers(finding) for d in (*anywhere, *near))
+
+  return [f for f in findings if not is_covered(f)]

@@ -77,8 +77,10 @@ def apply(
     return found
   kept = comments.silence(found, examined.directives)
   if reported(UNUSED_NOQA):
+    near = _by_line(found)
     unused = [
-      _unused(directive, examined.path, found, reported) for directive in examined.directives
+      _unused(d, examined.path, found if d.whole else _near(d, near), reported)
+      for d in examined.directives
     ]
     named = [f for f in unused if f is not None]
     kept += comments.silence(named, examined.directives)
@@ -87,6 +89,24 @@ def apply(
 
 def _longest(code: str, prefixes: Sequence[str]) -> int:
   return max((len(p) for p in prefixes if code.startswith(p)), default=-1)
+
+
+_Lines = dict[tuple[Optional[int], int], list[Finding]]
+
+
+def _by_line(findings: Sequence[Finding]) -> _Lines:
+  """The findings by cell and each of their two lines."""
+  found: _Lines = {}
+  for finding in findings:
+    for line in {finding.span.line, finding.span.end_line}:
+      found.setdefault((finding.cell, line), []).append(finding)
+  return found
+
+
+def _near(directive: Directive, findings: _Lines) -> list[Finding]:
+  """The findings that a comment may silence by its place."""
+  lines = range(directive.first or directive.line, directive.line + 1)
+  return [finding for line in lines for finding in findings.get((directive.cell, line), ())]
 
 
 def _unused(

@@ -147,6 +147,15 @@ def test_what_is_written_while_a_run_goes_on_is_examined_by_the_next(monkeypatch
     assert json.load(file)[1]["found"]["."]["a.py"][0] == -1
 
 
+def test_thousands_of_findings_in_one_long_line_are_not_kept():
+  _write("a.py", BAD)
+  _write("b.py", "import tensorflow as tf\nx = [" + "tf.train.Saver()," * 500 + "]\n")
+  first = _run("a.py", "b.py")
+  assert len(first[1].examined.findings) == 500
+  assert os.path.getsize(os.path.join(caches.FOLDER, *_kept())) < 10_000
+  assert _run("a.py", "b.py") == first
+
+
 def test_a_named_file_and_one_that_was_found_are_apart(examined):
   _write("a.py", "x = (\n")
   assert _run("a.py")[0].examined.findings == ()  # the gate: nothing for us

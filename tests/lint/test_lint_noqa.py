@@ -5,6 +5,7 @@ import json
 import pytest
 
 from migrator.lint import engine, noqa, selection
+from migrator.lint.examined import Directive
 from migrator.source.document import Document
 
 HEADER = "import tensorflow as tf\n"
@@ -188,6 +189,16 @@ def test_codes_that_are_not_selected_are_not_called_unused():
 )
 def test_selection(options, codes):
   assert _apply(f"x = {CALL}\n", **options) == codes
+
+
+def test_comments_far_from_a_finding_are_not_looked_at(monkeypatch):
+  calls = []
+  real = Directive.covers
+  monkeypatch.setattr(Directive, "covers", lambda d, f: calls.append(d) or real(d, f))
+  text = "import tensorflow as tf\n" + "tf.train.Saver()  # noqa: EM401, EM402\n" * 200
+  found = selection.apply(engine.examine(Document.from_text(text, "a.py")))
+  assert [f.code for f in found] == ["EM006"] * 200
+  assert len(calls) < 2000
 
 
 def test_without_noqa_nothing_is_silenced():

@@ -14,6 +14,7 @@ from migrator.lint.formats.concise import headline
 _TAB = 4
 _CUT = "..."
 _LEAST = 40
+_REACH = 10
 
 
 def render(findings: Sequence[Finding], options: Options) -> str:
@@ -70,18 +71,23 @@ def excerpt(source: str, start: int, end: int, room: int) -> tuple[str, int, int
   Returns:
     The text, the columns before the place, and the columns of the place, at least 1.
   """
-  shown = [_printable(character) for character in source.rstrip()]
+  whole = source.rstrip()
+  # Of a generated line with thousands of findings only what may be shown is looked at.
+  skipped = max(start - _REACH * room, 0)
+  near = whole[skipped : start + _REACH * room]
+  start, end = start - skipped, end - skipped
+  shown = [_printable(character) for character in near]
   start = min(start, len(shown))
   end = max(min(end, len(shown)), start)
   widths, column = [], 0
-  for index, character in enumerate(source.rstrip()):
+  for index, character in enumerate(near):
     if character == "\t":
       shown[index] = " " * (_TAB - column % _TAB)
     widths.append(_columns(shown[index]))
     column += widths[-1]
   first, last = _window(widths, start, end, room)
-  head = _CUT if first else ""
-  tail = _CUT if last < len(shown) else ""
+  head = _CUT if first or skipped else ""
+  tail = _CUT if skipped + last < len(whole) else ""
   text = head + "".join(shown[first:last]) + tail
   before = len(head) + sum(widths[first:start])
   return text, before, max(sum(widths[start : min(end, last)]), 1)

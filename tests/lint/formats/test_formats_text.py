@@ -98,6 +98,21 @@ def test_of_a_long_line_the_part_around_the_place_stays(start):
   assert line.endswith("...") == (start < 980)
 
 
+def test_of_a_very_long_line_only_what_is_near_the_place_is_looked_at():
+  class Line(str):
+    def __iter__(self):
+      pytest.fail("all of it was looked at")
+
+    def rstrip(self):
+      return self
+
+  line = Line("1, " * 100_000 + "tf.train.Saver()" + ", 1" * 100_000)
+  marked, shown = _underlined(line, 300_000, 300_016, room=60)
+  assert marked == "tf.train.Saver()"
+  assert shown.startswith("...") and shown.endswith("...")
+  assert len(shown) <= 60
+
+
 def test_a_place_longer_than_the_line_is_cut_with_it():
   found, line = _underlined("x" * 1000, 10, 900, room=60)
   assert found == "x" * 54
