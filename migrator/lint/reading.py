@@ -123,6 +123,20 @@ def parts(source: Document) -> Optional[Reading]:
   return Reading(_shortened(source, skimmed), checks)
 
 
+def may_hide(source: Document, cell: str) -> bool:
+  """Whether a cell of a notebook that cannot be parsed can hold a finding, as `parts` judges."""
+  from migrator.analysis.skim import Skim
+
+  about = interest()
+  head = source.text + "\n"
+  text = head + cell
+  skimmed = Skim(text, about.lexicon)
+  if skimmed.odd or any(position >= len(head) for position in skimmed.positions):
+    return True
+  checks, _ = about.checks(text, imports_any=skimmed.imports_any)
+  return any(word in cell for entry in checks for word in entry.words)
+
+
 def _shortened(source: Document, skimmed: Skim) -> Module:
   """The module of those parts of a document in which something of interest stands."""
   from migrator.analysis.elide import shorten
