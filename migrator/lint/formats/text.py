@@ -14,7 +14,7 @@ from migrator.lint.formats.concise import headline
 _TAB = 4
 _CUT = "..."
 _LEAST = 40
-_REACH = 10
+_REACH = 5
 
 
 def render(findings: Sequence[Finding], options: Options) -> str:
