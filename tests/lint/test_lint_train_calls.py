@@ -71,6 +71,12 @@ def test_steps_do_not_add_up_in_a_directory_that_each_start_removes(before, repo
   assert found == (["EM114", "EM224"] if reported else [])
 
 
+def test_the_model_dir_of_a_linear_estimator_is_its_second_argument():
+  text = "e = tf.estimator.LinearRegressor(columns, 'm')\ne.train(input_fn, steps=5000)\n"
+  assert _codes(text, "EM224") == ["EM224"]
+  assert _codes("shutil.rmtree('m')\n" + text, "EM224") == []
+
+
 def test_a_directory_that_is_removed_after_the_training_is_found_by_it():
   text = "e = tf.estimator.Estimator(f, 'm')\ne.train(input_fn, steps=5000)\nshutil.rmtree('m')\n"
   assert _codes(text, "EM224") == ["EM224"]

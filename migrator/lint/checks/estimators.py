@@ -25,6 +25,13 @@ EVAL_SPEC_PARAMETERS = tuple(
 _FIT_PARAMETERS = ("x", "y", "input_fn", "steps", "batch_size", "monitors", "max_steps")
 _CONTRIB = ("tf.contrib.estimator", "tf.contrib.learn", "tf.contrib.tpu")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# Those of constructors that the rewrite does not know, as far as all versions agree.
+_FIRST_PARAMETERS = {
+  "KMeans": ("num_clusters", "model_dir"),
+  "LinearClassifier": ("feature_columns", "model_dir"),
+  "LinearEstimator": ("head", "feature_columns", "model_dir"),
+  "LinearRegressor": ("feature_columns", "model_dir"),
+}
 _DEPTH = 4  # calls through which an estimator is followed
 
 
@@ -178,7 +185,7 @@ def constructor_arguments(module: Module, maker: ast.Call) -> values.Arguments:
   name = symbol.path.rpartition(".")[2] if symbol is not None else ""
   if name in ("Estimator", "TPUEstimator"):
     return values.arguments(module, maker, ("model_fn", "model_dir", "config", "params"))
-  parameters = facts.PARAMETERS.get((name, "v2"), ())[:3]
+  parameters = facts.PARAMETERS.get((name, "v2"), _FIRST_PARAMETERS.get(name, ()))[:3]
   return values.arguments(module, maker, parameters)
 
 
