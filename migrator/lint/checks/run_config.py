@@ -79,12 +79,17 @@ def policies(context: Context) -> Iterator[Report]:
       value = asked.spell("keep_checkpoint_max")
       yield context.report("EM104", found.nodes["keep_checkpoint_max"], value=value)
     hours = found.get("keep_checkpoint_every_n_hours")
-    if hours is not None and values.literal(module, hours) != _DEFAULT_KEEP_HOURS:
+    if hours is not None and not _is_never(values.literal(module, hours)):
       yield context.report("EM108", hours)
     seed = found.get("tf_random_seed")
     if seed is not None and values.literal(module, seed) is not None:
       yield context.report("EM111", seed)
     yield from _invalid(context, found)
+
+
+def _is_never(hours: Any) -> bool:
+  """Whether no job lives so many hours: the default, or a larger number to say so."""
+  return isinstance(hours, (int, float)) and hours >= _DEFAULT_KEEP_HOURS
 
 
 def _both(path: str) -> dict[str, str]:
