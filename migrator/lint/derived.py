@@ -86,13 +86,16 @@ def user_folder() -> Optional[str]:
 def replace_file(path: str, value: Any) -> bool:
   """Writes a JSON value at once, with its folder; returns whether that was possible.
 
-  Nothing is waited for: after a crash of the system the file may be garbage.
+  Nothing is waited for: after a crash of the system the file may be garbage, which the checksum
+  in its first line tells.
   """
   temporary = f"{path}.{os.getpid()}.tmp"
+  text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+  body = text.encode("utf-8", "surrogatepass")
   try:
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(temporary, "w", encoding="utf-8", errors="surrogatepass") as file:
-      file.write(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
+    with open(temporary, "wb") as file:
+      file.write(b"%08x\n" % zlib.crc32(body) + body)
     os.replace(temporary, path)
   except OSError:
     remove(temporary)
@@ -119,9 +122,12 @@ def _read(path: Optional[str], state: Sequence[str]) -> Optional[Derived]:
 
 
 def read_json(path: str) -> Any:
-  """The JSON value in a file; None when it cannot be read or is garbage."""
+  """The JSON value that `replace_file` wrote; None when it cannot be read or was changed."""
   try:
-    with open(path, encoding="utf-8", errors="surrogatepass") as file:
-      return json.loads(file.read())
+    with open(path, "rb") as file:
+      checksum, _, body = file.read().partition(b"\n")
+    if checksum != b"%08x" % zlib.crc32(body):
+      return None
+    return json.loads(body.decode("utf-8", "surrogatepass"))
   except (OSError, ValueError, RecursionError):
     return None

@@ -5,12 +5,13 @@ import os
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 
 from migrator.analysis.span import Span
 from migrator.lint import cache as caches
-from migrator.lint import engine, plain, rules, run
+from migrator.lint import derived, engine, plain, rules, run
 from migrator.lint.examined import Directive, Examined
 from migrator.lint.finding import Finding
 from migrator.source import walk
@@ -247,21 +248,34 @@ def test_nothing_is_made_when_there_is_nothing_to_keep():
     b"[VERSION, []]",
   ],
 )
-def test_garbage_is_ignored_and_written_anew(garbage, examined):
+@pytest.mark.parametrize("checksum", [b"", b"%08x\n"], ids=["without", "with"])
+def test_garbage_is_ignored_and_written_anew(garbage, checksum, examined):
   _write("a.py", BAD)
   first = _run("a.py")
   (name,) = _kept()
   path = os.path.join(caches.FOLDER, name)
-  with open(path, encoding="utf-8") as file:
-    version = json.dumps(json.load(file)[0]).encode()
+  version = json.dumps(derived.read_json(path)[0]).encode()
   status = os.stat("a.py")
   garbage = garbage.replace(b"VERSION", version)
   garbage = garbage.replace(b"MODIFIED", str(status.st_mtime_ns).encode())
   garbage = garbage.replace(b"SIZE", str(status.st_size).encode())
   with open(path, "wb") as file:
-    file.write(garbage)
+    file.write(checksum % zlib.crc32(garbage) + garbage if checksum else garbage)
   assert _run("a.py") == first
   assert len(examined) == 2
+  assert _run("a.py") == first
+  assert len(examined) == 2
+
+
+def test_an_entry_that_was_changed_is_not_used(examined):
+  _write("a.py", BAD)
+  first = _run("a.py")
+  (name,) = _kept()
+  path = os.path.join(caches.FOLDER, name)
+  with open(path, "rb") as file:
+    content = file.read()
+  with open(path, "wb") as file:
+    file.write(content.replace(b'"EM401"', b'"EM402"'))
   assert _run("a.py") == first
   assert len(examined) == 2
 
