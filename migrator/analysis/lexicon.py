@@ -11,6 +11,9 @@ from migrator.analysis import private_names, symbols
 COLD, WARM, HOT = range(3)
 _PACKAGES = ("tensorflow", "keras", "tensorflow_estimator")
 
+# One of these stands in every text that imports by a call.
+IMPORTING = ("import_module", "__import__", "importorskip")
+
 
 class Lexicon:
   """Judges dotted names.
@@ -58,8 +61,16 @@ class Lexicon:
         return HOT
     return WARM if path in self._above else COLD
 
+  def may_import(self, text: str) -> bool:
+    """Whether a text may import one of the packages by a call that gets its name as a string."""
+    return (
+      any(word in text for word in IMPORTING)
+      and any(stem in text for stem in self.stems)  # also where the name is a relative one
+      and self._package_literal.search(text) is not None
+    )
+
   @functools.cached_property
-  def package_literal(self) -> re.Pattern[str]:
+  def _package_literal(self) -> re.Pattern[str]:
     """A string that begins with one of the packages, or a relative name."""
     packages = "|".join(map(re.escape, self.packages))
     return re.compile(rf"[\"'](?:\.|(?:{packages})\b)")

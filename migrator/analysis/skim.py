@@ -23,6 +23,8 @@ _CODE_BEFORE = re.compile(
 )
 _AFTER = r"[\s\\]*(?:[,)\]:;}#\n]|\Z|\b(?:if|else|or|and|for|is|in)\b)"
 _CODE_AFTER = re.compile(_AFTER)
+# "(tf)records".
+_PROSE = re.compile(r"\)(?!(?:and|as|async|else|for|if|in|is|not|or)\b)\w")
 _TARGETS = re.compile(
   r"\s*(?:(?:else|try|finally)\s*:|[^#\n\"']*;)?\s*([\w.,\s()\[\]*]*?\w[\s)\]]*)(?::[^=]*)?(?<![=!<>:])=(?!=)((?:[^=]|==)*)\Z"
 )
@@ -55,7 +57,7 @@ class Skim:
     self._known: set[tuple[str, Optional[str]]] = set()
     self._read_imports()
     self._read_stars()
-    if ("import_" in text or "importorskip" in text) and lexicon.package_literal.search(text):
+    if lexicon.may_import(text):
       self.odd = True
     while self._queue:
       name, dotted = self._queue.pop()
@@ -140,9 +142,9 @@ class Skim:
     text = self._text
     first = text.rfind("\n", 0, begin) + 1
     before = text[first:begin]
+    if "#" in before and not _is_code(before):
+      return
     if dotted is None:
-      if "#" in before and not _is_code(before):
-        return
       self._found.add(begin)
     follows = _CODE_AFTER.match(text, end)
     if follows is None:
@@ -156,8 +158,9 @@ class Skim:
     match = _CLASS.match(before)
     if match is not None:
       self._add(match[1], None)
-    elif dotted is not None and _CODE_BEFORE.search(before):
-      self.odd = True
+    elif dotted is not None and _CODE_BEFORE.search(before) and not _PROSE.match(text, end):
+      # Asked for a name, a module is not handed on.
+      self.odd = self.odd or not before.endswith("hasattr(")
 
   def _statement(self, first: int, before: str) -> str:
     """The text from the begin of the statement to a place, as far as a few lines tell."""

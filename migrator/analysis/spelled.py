@@ -6,13 +6,15 @@ import re
 from collections.abc import Collection
 from typing import Optional
 
+from migrator.analysis.lexicon import IMPORTING
+
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _COMPARED = re.compile(r"[=!<>]=")
 # Calls give objects, not the names of a package.
 _CALL = re.compile(r"[ \t]*[\w.]+\(")
 _WALRUS = re.compile(r"(\w+)\s*:=")
 # Ways to bind names that are not told from lines.
-_UNTOLD = ("import_", "importorskip", "import *")
+_UNTOLD = (*IMPORTING, "import *")
 _RECEIVERS = frozenset(("self", "cls"))
 
 

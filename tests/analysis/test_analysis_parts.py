@@ -91,6 +91,25 @@ def test_code_in_a_string_is_no_function():
   assert not short.is_faithful(ast.parse(short.text))
 
 
+@pytest.mark.parametrize(
+  "line",
+  [
+    "if hasattr(tf, 'estimator'): pass",
+    "x = 'a dataset from (tf)records'",
+    "# a collection of tf",
+    "import_meta_graph('./x')",
+  ],
+)
+def test_a_module_that_is_only_named_makes_no_text_odd(line):
+  assert not skim.Skim(f"import tensorflow as tf\n{line}\n", LEXICON).odd
+
+
+def test_a_text_that_names_none_of_the_packages_imports_none_by_a_call():
+  text = "from .x import *\nimport_module('.y', 'z')\n"
+  assert not skim.Skim(text, LEXICON).odd
+  assert skim.Skim(text.replace("'z'", "'tensorflow'"), LEXICON).odd
+
+
 def test_names_of_imports_and_their_aliases_are_told_from_the_text():
   text = "a = tf.keras\nb = c = a\nd = tf.call()\ne = 1\nf(g=tf.train)\nif h == tf.i:\n"
   assert spelled.aliases(text, {"tf"}) == {"tf", "a", "b", "c"}
