@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-_IMPORT = re.compile(r"\b(?:from\s+[\w.]+\s+import|import)\b.*", re.S)
+_IMPORT = re.compile(r"\b(?:from\s+[\w.\s]+?\s+import|import)\b.*", re.S)
 _CONTINUED = re.compile(r"\\\r?\n")
 _COMMENT = re.compile(r"#[^\n]*")
 _PLAIN = re.compile(r"import\s+([\w.]+)(?:\s+as\s+(\w+))?")

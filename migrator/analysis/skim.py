@@ -57,8 +57,8 @@ class Skim:
     self._known: set[tuple[str, Optional[str]]] = set()
     self._read_imports()
     self._read_stars()
-    if lexicon.may_import(text):
-      self.odd = True
+    if lexicon.may_import(text) or ("\r" in text and "\r" in text.replace("\r\n", "")):
+      self.odd = True  # Python takes a lone carriage return for the end of a line
     while self._queue:
       name, dotted = self._queue.pop()
       if dotted is None:

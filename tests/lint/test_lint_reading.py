@@ -43,6 +43,22 @@ def test_files_of_this_repository_give_the_same_in_parts():
     assert parts == whole, path
 
 
+@pytest.mark.parametrize(
+  "text",
+  [
+    "import tensorflow as tf\r# a comment\rx = tf.estimator.RunConfig(keep_checkpoint_max=0)\r",
+    "import tensorflow as tf\n# a comment\rx = tf.estimator.RunConfig()\n",
+    "from tensorflow . compat . v1 import estimator as e\nx = e.RunConfig()\n",
+    "from tensorflow.\\\n  compat.v1 import estimator as e\nx = e.RunConfig()\n",
+  ],
+  ids=["returns for ends of lines", "a return in a comment", "blanks", "a continued line"],
+)
+def test_unusual_layout_gives_the_same_in_parts(text):
+  whole, parts = both(text)
+  assert parts == whole
+  assert "EM101" in [f.code for f in whole]
+
+
 @pytest.mark.parametrize("block", range(10))
 def test_random_programs_give_the_same_in_parts(block):
   compared = 0
