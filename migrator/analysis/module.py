@@ -104,7 +104,10 @@ class Module:
   @functools.cached_property
   def parser_lines(self) -> list[str]:
     """The lines as `ast` counts them, without their ends."""
-    return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    text = self.text
+    if "\r" in text:
+      text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.split("\n")
 
   def source(self, node: ast.AST) -> str:
     """The source text of a node (empty for a node without a place)."""
