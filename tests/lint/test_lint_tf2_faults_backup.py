@@ -338,3 +338,14 @@ for fold in folds:
   model.fit(x, y, callbacks=callbacks)
 """
   assert not _found(text, "EM521")
+
+
+def test_a_strategy_that_two_branches_make_is_reported_once():
+  text = (
+    "if gpus:\n  strategy = tf.distribute.OneDeviceStrategy('gpu:0')\n"
+    "else:\n  strategy = tf.distribute.OneDeviceStrategy('cpu:0')\n"
+    "with strategy.scope():\n  model = create_model()\n"
+    f"model.fit(x, y, callbacks=[{BACKUP}('b')])\n"
+  )
+  (found,) = _found(text, "EM512")
+  assert "(line 3)" in found.message

@@ -41,16 +41,17 @@ _WORKER_WORDS = re.compile(
 def unsupported(context: Context) -> Iterator[Report]:
   """BackupAndRestore under a strategy that it does not support."""
   module = context.module
-  reported: set[tuple[ast.AST, ast.AST]] = set()
+  reported: set[tuple[ast.AST, str, str]] = set()
   for fit in fits.fit_calls(module):
     call = fits.callback_of(module, fit, *fits.BACKUPS)
     for strategy in _strategies(module, fit) if call is not None else ():
-      if call is None or (call, strategy) in reported:
+      if call is None:
         continue
-      reported.add((call, strategy))
       consequence = _consequence(module, call, strategy)
-      if consequence is not None:
-        name = values.text(module, strategy.func).rpartition(".")[2]
+      name = values.text(module, strategy.func).rpartition(".")[2]
+      # The same one may be made in several branches.
+      if consequence is not None and (call, name, consequence) not in reported:
+        reported.add((call, name, consequence))
         line = module.span(strategy).line
         yield context.report("EM512", call, strategy=name, consequence=consequence, line=line)
 
