@@ -244,3 +244,24 @@ def test_both_cadences_of_a_session_or_a_hook(call, codes):
 def test_what_tf2_still_has_is_not_called_gone(spelling, removal):
   found = _found(f"import tensorflow as plain\nx = {spelling}\n", "EM401", "EM402")
   assert [message.endswith(removal) for _, _, message in found] == [True]
+
+
+@pytest.mark.parametrize(
+  ("saver", "config", "reported"),
+  [
+    ("max_to_keep=keep", "keep_checkpoint_max=keep", False),
+    ("max_to_keep=keep", "keep_checkpoint_max=keep, **options", False),
+    ("max_to_keep=FLAGS.keep_checkpoint_max", "save_checkpoints_steps=9", False),
+    ("max_to_keep=params['keep_checkpoint_max']", "save_checkpoints_steps=9", False),
+    ("max_to_keep=keep", "keep_checkpoint_max=other", True),
+    ("", "keep_checkpoint_max=keep", True),
+  ],
+)
+def test_a_saver_that_keeps_what_the_config_keeps_takes_nothing_away(saver, config, reported):
+  text = f"""
+  def model_fn(features, labels, mode):
+    scaffold = tf.train.Scaffold(saver=tf.train.Saver({saver}))
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=op, scaffold=scaffold)
+  config = tf.estimator.RunConfig({config})
+  """
+  assert _places(text, "EM411") == ([(3, "EM411")] if reported else [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Optional
 
@@ -68,6 +69,8 @@ def keeping_savers(context: Context) -> Iterator[Report]:
     keep = kept(module, saver)
     if keep == "?" or not _is_trained(context, saver):
       continue
+    if _is_meant(keep, configs):
+      continue
     known = configs[0] if len(configs) == 1 and configs[0].complete else None
     if known is not None and known.spell("keep_checkpoint_max") == keep:
       continue
@@ -76,6 +79,14 @@ def keeping_savers(context: Context) -> Iterator[Report]:
       theirs += f"={known.spell('keep_checkpoint_max')}"
     shown = f"{keep} (all)" if keep in ("0", "None") else keep
     yield context.report("EM411", saver, keep=shown, theirs=theirs)
+
+
+def _is_meant(keep: str, configs: list[policy.Policy]) -> bool:
+  """Whether a Saver keeps as many as it is told by what a RunConfig is told by, too."""
+  if re.fullmatch(r"`(.*\W)?keep_checkpoint_max\W*`", keep):
+    return True  # the program's own option of this name is handed to the Saver
+  given = [c for c in configs if c.found.get("keep_checkpoint_max") is not None]
+  return bool(given) and all(c.spell("keep_checkpoint_max") == keep for c in given)
 
 
 def _is_trained(context: Context, saver: ast.Call) -> bool:
