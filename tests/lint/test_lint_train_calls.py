@@ -294,3 +294,15 @@ def input_fn(files, mode="train"):
 """
   found = [f.code for f in engine.check_text(text, "a.py")]
   assert ("EM242" in found) == reported
+
+
+def test_each_cell_trains_the_estimator_that_it_makes():
+  cell = (
+    "shutil.rmtree({0})\n"
+    "estimator = tf.estimator.LinearRegressor(columns, model_dir={0})\n"
+    "estimator.train(train_input_fn, steps=100)\n"
+  )
+  text = cell.format("FIRST") + cell.format("SECOND")
+  assert _codes(text, "EM224", "EM114") == []
+  left = text.replace("shutil.rmtree(SECOND)", "pass")
+  assert [line for line, _, _ in _found(left, "EM224")] == [7]

@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
-from migrator.lint.checks import policy
+from migrator.lint.checks import policy, reaching
 from migrator.lint.checks.registry import Context
 
 # Every training of an Estimator has an input_fn; hardly anything else has.
@@ -67,10 +67,11 @@ def makers(module: Module, node: ast.AST, depth: int = _DEPTH) -> tuple[ast.Call
   """The calls that can have made the estimator an expression stands for.
 
   Returns:
-    All of them; () when one may be outside of this file, or makes something else.
+    All of them, of a name that is bound again and again the last one above; () when one may be
+    outside of this file, or makes something else.
   """
   found: list[ast.Call] = []
-  for value in values.possible(module, node) or ():
+  for value in reaching.possible(module, node):
     inner: tuple[ast.Call, ...] = ()
     if isinstance(value, ast.Call):
       if is_estimator(module.resolve(value.func)):
