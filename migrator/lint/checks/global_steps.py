@@ -49,7 +49,13 @@ class _Counting(NamedTuple):
   optimizer: Optional[ast.expr]
 
 
-@check("EM412", "EM416", words=_STEP_WORDS, also=(*_APPLY, "optimize_loss", "create_train_op"))
+@check(
+  "EM412",
+  "EM416",
+  words=_STEP_WORDS,
+  also=(*_APPLY, "optimize_loss", "create_train_op"),
+  evidence="global_step",
+)
 def counted_steps(context: Context) -> Iterator[Report]:
   """The global step incremented by hand where an optimizer gets it as well."""
   module = context.module
