@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from migrator.analysis.symbols import Symbol
-from migrator.lint import successors
+from migrator.lint import counterparts, successors
 
 _MODE_KEYS = {"TRAIN": '"train"', "EVAL": '"eval"', "PREDICT": '"infer"'}
 
@@ -15,16 +15,23 @@ def of(symbol: Symbol) -> dict[str, Any]:
 
   Returns:
     `symbol`: its canonical name. `removal`: when it went, as a part of a sentence. `successor`:
-    what became of it, for one of `tf.contrib`. `value`: what it stands for, for a mode key.
+    what became of it, for one of `tf.contrib`. `counterpart`: what does its work, for a hook.
+    `value`: what it stands for, for a mode key.
   """
-  path = symbol.path
+  path = shown(symbol.path)
   key = mode_key(path)
   return {
     "symbol": path,
     "removal": removal(symbol),
     "successor": successors.sentence(path) if path.startswith("tf.contrib") else "",
+    "counterpart": counterparts.sentence(path),
     "value": f"the string {key}" if key else "a class of three strings",
   }
+
+
+def shown(path: str) -> str:
+  """A dotted name without what stands behind `__dict__`, `__init__` and the like."""
+  return path.partition(".__")[0]
 
 
 def removal(symbol: Symbol) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Optional
 
 from migrator.analysis import facts
+from migrator.lint import wording
 from migrator.rewrite.plan import Plan, Unsupported
 
 # hook method -> (callback method, parameters after self)
@@ -102,7 +103,7 @@ def _convert_instance(plan: Plan, tf: str, node: ast.AST) -> None:
     raise Unsupported("EM304", node, name=plan.module.source(node))
   symbol = plan.module.resolve(call.func)
   if symbol is not None and symbol.path.startswith("tf."):
-    raise Unsupported("EM303", node, name=symbol.path)
+    raise Unsupported("EM303", node, name=symbol.path, **wording.of(symbol))
   definition = plan.module.definition(call.func)
   if not isinstance(definition, ast.ClassDef):
     raise Unsupported("EM304", node, name=plan.module.source(call.func))
@@ -126,7 +127,7 @@ def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
   if base_symbol.path == "tf.train.CheckpointSaverListener":
     raise Unsupported("EM305", node, name=node.name)
   if base_symbol.path != "tf.train.SessionRunHook":
-    raise Unsupported("EM303", node, name=base_symbol.path)
+    raise Unsupported("EM303", node, name=base_symbol.path, **wording.of(base_symbol))
   plan.classes.append(node)
   for base in node.bases:
     _convert_base(plan, tf, node, base)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from migrator.lint import engine
+from migrator.lint import counterparts, engine, rules
 
 
 def _codes(text):
@@ -165,3 +165,27 @@ def test_what_turns_eager_execution_off_is_called_by_a_name_that_tf2_has():
   text = "import tensorflow as tf\ntf.compat.v1.disable_eager_execution()\n"
   [found] = engine.check_text(text, "a.py")
   assert found.message.startswith("`tf.compat.v1.disable_eager_execution()` turns eager")
+
+
+@pytest.mark.parametrize(
+  ("chain", "named"),
+  [
+    ("tf.contrib.rnn.__dict__.values()", "`tf.contrib.rnn` was removed"),
+    ("tf.contrib.__name__", "`tf.contrib` was removed"),
+    ("tf.train.GlobalStepWaiterHook.__init__", "`tf.train.GlobalStepWaiterHook` is a hook"),
+    ("tf.estimator.RunConfig.__doc__", "`tf.estimator.RunConfig`"),
+  ],
+)
+def test_the_name_that_is_shown_ends_before_what_python_adds(chain, named):
+  (found,) = engine.check_text(f"import tensorflow as tf\nx = {chain}\n", "a.py")
+  assert found.message.startswith(named)
+  assert "__" not in found.message
+
+
+def test_each_built_in_hook_is_told_with_its_counterpart():
+  for symbol in rules.load()["EM303"].symbols:
+    found = engine.check_text(f"import tensorflow as tf\nx = {symbol}()\n", "a.py")
+    (message,) = [f.message for f in found if f.code == "EM303"]
+    assert message.endswith(f"; {counterparts.sentence(symbol)}.")
+    assert counterparts.sentence(symbol) != counterparts.sentence("tf.train.SessionRunHook")
+  assert "TerminateOnNaN" in counterparts.sentence("tf.train.NanTensorHook")

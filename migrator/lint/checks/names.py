@@ -71,9 +71,10 @@ def _guarded(context: Context, use: Use, code: str) -> Optional[Report]:
 
 def _words(context: Context, use: Use) -> dict[str, Any]:
   """The values of a message about a use."""
-  found = {"name": use.symbol.path, **wording.of(use.symbol)}
+  found = {"name": wording.shown(use.symbol.path), **wording.of(use.symbol)}
   if context.is_of_estimator(use):
-    symbol = use.symbol._replace(path="tf.estimator" + use.symbol.path[len("tf.train") :])
+    path = wording.shown(use.symbol.path)
+    symbol = use.symbol._replace(path="tf.estimator" + path[len("tf.train") :])
     found.update(name=symbol.path, symbol=symbol.path, removal=wording.removal(symbol))
   return found
 
@@ -103,7 +104,8 @@ def star_imports(context: Context) -> Iterator[Report]:
     if code in _WORK_IN_COMPAT and not symbols.is_tensorflow(symbols.canonical(origin)):
       continue  # the other module may import tensorflow.compat.v1
     name = values.text(context.module, use.node)
-    meaning = "TensorFlow's" if name == use.symbol.path else f"`{use.symbol.path}`"
+    path = wording.shown(use.symbol.path)
+    meaning = "TensorFlow's" if name == path else f"`{path}`"
     yield Report("EM904", use.span, {"name": name, "module": origin, "meaning": meaning})
 
 
