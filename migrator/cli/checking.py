@@ -210,6 +210,7 @@ def _leave_out_known(request: Request, report: Report) -> None:
       filtered = baseline.Baseline.read(path).filter(
         found,
         examined=report.examined,
+        within=request.named,
         selected=report.selected(None if request.baseline is not None else path),
       )
     except baseline.BaselineError as error:

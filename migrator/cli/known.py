@@ -38,7 +38,7 @@ def write_baseline(report: Report, request: Request, quiet: bool) -> int:
       old = baseline.Baseline.read(path) if os.path.exists(path) else baseline.Baseline.of(path, ())
     except baseline.BaselineError as error:
       raise config.InputError(f"baseline {error}") from error
-    new = old.updated(findings, examined=report.examined, selected=selected)
+    new = old.updated(findings, examined=report.examined, within=request.named, selected=selected)
     new.write(path)
     if not quiet:
       plural = "" if new.count == 1 else "s"

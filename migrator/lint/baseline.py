@@ -8,6 +8,7 @@ edits elsewhere in the file, and no cell number. Two equal findings are one entr
 
 from __future__ import annotations
 
+import codecs
 import collections
 import dataclasses
 import json
@@ -80,12 +81,14 @@ class Baseline:
       BaselineError: it cannot be read, or a line is faulty.
     """
     try:
-      with open(path, encoding="utf-8") as file:
-        lines = file.read().split("\n")
+      with open(path, "rb") as file:
+        raw = file.read().removeprefix(codecs.BOM_UTF8)
+      lines = re.split("\r\n?|\n", raw.decode("utf-8"))
     except OSError as error:
       raise BaselineError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-      raise BaselineError(f"{path}: no UTF-8 at byte {error.start}") from error
+      number = raw[: error.start].count(b"\n") + 1
+      raise BaselineError(f"{path}:{number}: byte 0x{raw[error.start]:02x} is not UTF-8") from error
     entries: dict[Entry, int] = collections.Counter()
     seen_header = False
     for number, line in enumerate(lines, start=1):
@@ -110,6 +113,7 @@ class Baseline:
     findings: Sequence[Finding],
     *,
     examined: Optional[Collection[str]] = None,
+    within: Optional[Collection[str]] = None,
     selected: Callable[[str], bool] = lambda code: True,
   ) -> Filtered:
     """Tells new findings from known ones.
@@ -122,36 +126,34 @@ class Baseline:
       findings: all findings of the run.
       examined: the paths of the files that the run examined; None: all that there are. Entries
         of other files are not stale.
+      within: the files and folders that the run was asked for; None: everything. Entries of a
+        file that no longer exists are stale only if it would have been in there.
       selected: whether the run reports a code at all; entries of others are not stale.
     """
-    left = collections.Counter(self.entries)
-    verdicts: list[Optional[bool]] = []
-    for finding in findings:
-      verdicts.append(not finding.is_error and _take(left, self._entry(finding)))
-    own = {entry.path for entry in self.entries}
-    moved = self._moved(left) if False in verdicts else {}
-    for index, finding in enumerate(findings):
-      if moved and not verdicts[index] and not finding.is_error:
-        entry = self._entry(finding)
-        if entry.path not in own:
-          verdicts[index] = _take_moved(left, moved, entry)
+    verdicts, left = self._matched(findings)
+    judged = self._judged([e for e in left if left[e]], examined, within, selected)
     return Filtered(
       [f for f, known in zip(findings, verdicts) if not known],
       [f for f, known in zip(findings, verdicts) if known],
-      sum(left[entry] for entry in self._judged([e for e in left if left[e]], examined, selected)),
+      sum(left[entry] for entry in judged),
     )
 
   def updated(
     self,
-    findings: Iterable[Finding],
+    findings: Sequence[Finding],
     *,
     examined: Optional[Collection[str]] = None,
+    within: Optional[Collection[str]] = None,
     selected: Callable[[str], bool] = lambda code: True,
   ) -> Baseline:
-    """The baseline that knows the findings of a run, and what the run did not look at."""
+    """The baseline that knows the findings of a run, and what the run did not look at.
+
+    Args: see `filter`.
+    """
     entries = collections.Counter(self._entry(f) for f in findings if not f.is_error)
-    judged = set(self._judged(self.entries, examined, selected))
-    entries.update({entry: n for entry, n in self.entries.items() if entry not in judged})
+    judged = set(self._judged(self.entries, examined, within, selected))
+    _, left = self._matched(findings)  # what stands in a renamed file is not kept as well
+    entries.update({entry: n for entry, n in left.items() if n and entry not in judged})
     return Baseline(self.folder, entries)
 
   def write(self, path: str) -> None:
@@ -175,6 +177,19 @@ class Baseline:
   def count(self) -> int:
     """How many findings are known."""
     return sum(self.entries.values())
+
+  def _matched(self, findings: Sequence[Finding]) -> tuple[list[bool], dict[Entry, int]]:
+    """Whether each finding is known, and how often each entry is left over."""
+    left = collections.Counter(self.entries)
+    verdicts = [not f.is_error and _take(left, self._entry(f)) for f in findings]
+    own = {entry.path for entry in self.entries}
+    moved = self._moved(left) if False in verdicts else {}
+    for index, finding in enumerate(findings):
+      if moved and not verdicts[index] and not finding.is_error:
+        entry = self._entry(finding)
+        if entry.path not in own:
+          verdicts[index] = _take_moved(left, moved, entry)
+    return verdicts, left
 
   def _entry(self, finding: Finding) -> Entry:
     return Entry(self._relative(finding.path), finding.code, " ".join(finding.source.split()))
@@ -200,14 +215,26 @@ class Baseline:
     self,
     entries: Iterable[Entry],
     examined: Optional[Collection[str]],
+    within: Optional[Collection[str]],
     selected: Callable[[str], bool],
   ) -> list[Entry]:
     """Entries that the run would have found: of selected codes, of files that it looked at."""
     chosen = [entry for entry in entries if selected(entry.code)]
     if examined is None or not chosen:
       return chosen
-    paths = {self._relative(path) for path in examined}
-    return [e for e in chosen if e.path in paths or not self._exists(e.path)]
+    known = {self._relative(path): True for path in examined}
+    for path in {entry.path for entry in chosen}:
+      if path not in known:
+        known[path] = self._is_within(path, within) and not self._exists(path)
+    return [entry for entry in chosen if known[entry.path]]
+
+  def _is_within(self, path: str, within: Optional[Collection[str]]) -> bool:
+    """Whether the path of an entry is one of some files, or lies in one of some folders."""
+    whole = os.path.normpath(os.path.join(self.folder, path))
+    places = map(os.path.abspath, within or ())
+    return within is None or any(
+      whole == p or whole.startswith(os.path.join(p, "")) for p in places
+    )
 
 
 def _folder(path: str) -> str:

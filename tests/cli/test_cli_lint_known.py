@@ -100,6 +100,16 @@ def test_files_and_rules_that_a_run_does_not_look_at_stay_in_the_baseline():
   assert codes(".", "--baseline=known.jsonl") == []
 
 
+def test_a_run_on_a_part_of_the_tree_keeps_what_is_known_of_renamed_files_elsewhere():
+  write("a.py", BAD)
+  write("b.py", BAD)
+  lint("--baseline=known.jsonl", "--write-baseline")
+  os.rename("a.py", "c.py")
+  assert "no longer" not in lint("--baseline=known.jsonl", "b.py")[1]
+  assert lint("--baseline=known.jsonl", "--write-baseline", "b.py")[0] == 0
+  assert lint("--baseline=known.jsonl")[0] == 0
+
+
 def test_a_baseline_of_nowhere():
   code, output = lint("--write-baseline")
   assert code == 2
@@ -112,7 +122,7 @@ def test_a_baseline_of_nowhere():
     (None, "known.jsonl: no such file; `--write-baseline` makes it."),
     ('{"migrator_baseline": 1}\n{"path": 3}\n', "known.jsonl:2: "),
     ("", "known.jsonl:1: "),
-    (b"\xff", "known.jsonl: "),
+    (b"\xff", "known.jsonl:1: "),
   ],
 )
 def test_a_faulty_baseline_is_named_with_its_line(content, message):

@@ -134,6 +134,40 @@ def test_an_update_keeps_what_the_run_did_not_look_at():
   assert known.updated([]).count == 0
 
 
+def test_a_run_on_a_part_leaves_renamed_files_outside_of_it_alone():
+  known = _written(_found("tf.train.Saver()\n") + _found("s = tf.train.Saver()\n", "b/c.py"))
+  os.rename("a.py", "z.py")
+  os.rename("b/c.py", "b/d.py")
+  part = engine.check_file("b/d.py")
+  for within, paths in (
+    (["b"], ["a.py", "b/d.py"]),
+    (["b/d.py"], ["a.py", "b/d.py"]),
+    (["./b/../b/"], ["a.py", "b/d.py"]),
+    (["."], ["b/d.py"]),
+    (None, ["b/d.py"]),
+  ):
+    stale = known.filter(part, examined=["b/d.py"], within=within).stale
+    assert stale == 2 - len(paths)
+    new = known.updated(part, examined=["b/d.py"], within=within)
+    assert sorted(entry.path for entry in new.entries) == paths
+    assert set(new.entries.values()) == {1}
+
+
+def test_an_update_does_not_count_twice_what_not_all_files_select():
+  known = _written(_found("tf.train.Saver()\n"))
+  for _ in range(3):
+    known = known.updated(engine.check_file("a.py"), selected=lambda code: False)
+  assert known.count == 1
+
+
+def test_a_byte_order_mark_and_other_line_ends_are_read(project):
+  found = _found("tf.train.Saver()\n")
+  known = _written(found)
+  raw = (project / "known.jsonl").read_bytes()
+  (project / "known.jsonl").write_bytes(b"\xef\xbb\xbf" + raw.replace(b"\n", b"\r\n"))
+  assert Baseline.read("known.jsonl") == known
+
+
 def test_strange_paths_and_lines_come_back(project):
   finding = engine.check_text(HEADER + "tf.train.Saver()  # '\u2028 \\ ä'\n", "a\udce9 \n.py")
   assert _written(finding).filter(finding).new == []
@@ -170,8 +204,8 @@ def test_a_faulty_file_is_named_with_its_line(project, text, message):
 def test_a_file_that_cannot_be_read(project):
   with pytest.raises(BaselineError, match=r"none.jsonl: No such file"):
     Baseline.read("none.jsonl")
-  (project / "bytes.jsonl").write_bytes(b"\xff")
-  with pytest.raises(BaselineError, match=r"bytes.jsonl: no UTF-8"):
+  (project / "bytes.jsonl").write_bytes(b"\n\xff")
+  with pytest.raises(BaselineError, match=r"bytes.jsonl:2: byte 0xff is not UTF-8"):
     Baseline.read("bytes.jsonl")
 
 
