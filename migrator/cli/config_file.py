@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
@@ -137,6 +138,7 @@ def _read(path: str) -> bytes:
 
 
 def _parsed(raw: bytes, path: str) -> tuple[str, dict[str, Any]]:
+  raw = raw.removeprefix(codecs.BOM_UTF8)  # editors on Windows write it; TOML does not know it
   try:
     text = raw.decode("utf-8")
   except UnicodeDecodeError as error:

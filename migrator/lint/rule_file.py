@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import pathlib
 import re
@@ -69,10 +70,14 @@ def read(path: pathlib.Path, *, plugin: bool = False) -> Rule:
     RuleError: it is no valid rule; the message names the file, the line and the key.
     OSError: it cannot be read.
   """
+  raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
   try:
-    text = path.read_text(encoding="utf-8-sig")
+    text = raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     data = tomllib.loads(text)
-  except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+  except UnicodeDecodeError as error:
+    line = raw[: error.start].count(b"\n") + 1
+    raise RuleError(f"{path}:{line}: byte 0x{raw[error.start]:02x} is not UTF-8") from error
+  except tomllib.TOMLDecodeError as error:
     raise RuleError(f"{path}: {error}") from error
   try:
     return _rule(data, plugin)

@@ -52,6 +52,12 @@ def test_the_nearest_file_with_the_table_counts():
   assert config.load("a/b").target == "loop"
 
 
+def test_a_byte_order_mark_is_no_fault():
+  with open("pyproject.toml", "wb") as file:
+    file.write(b'\xef\xbb\xbf[tool.migrator]\r\ntarget = "loop"\r\n')
+  assert config.load().target == "loop"
+
+
 @pytest.mark.parametrize(
   ("text", "message"),
   [

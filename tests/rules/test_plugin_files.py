@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from migrator.lint import rule, rules
+from migrator.lint import rule, rule_file, rules
 
 GOOD = """code = "ACME001"
 name = "a-rule"
@@ -110,6 +110,15 @@ def test_a_fault_is_named_with_its_line(load, old, new, message):
     load(GOOD.replace(old, new, 1))
   assert "own.toml" in str(caught.value)
   assert message in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_fault_and_other_bytes_are_named_with_their_line(tmp_path):
+  raw = GOOD.replace("\n", "\r\n").encode("utf-8")
+  (tmp_path / "own.toml").write_bytes(b"\xef\xbb\xbf" + raw)
+  assert rule_file.read(tmp_path / "own.toml", plugin=True).code == "ACME001"
+  (tmp_path / "own.toml").write_bytes(raw.replace(b"Because", b"Gr\xfcnde"))
+  with pytest.raises(rule.RuleError, match=r"own.toml:4: byte 0xfc is not UTF-8$"):
+    rule_file.read(tmp_path / "own.toml", plugin=True)
 
 
 def test_one_table_is_no_list_of_tables(load):
