@@ -7,6 +7,7 @@ when it dies, the task that it was at is named and the others go on.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import marshal
 import os
@@ -24,6 +25,7 @@ _NUMBER = struct.Struct("<i")
 _LENGTH = struct.Struct("<Q")
 _NO_TASK = -1
 _TRIES = 3
+_LONGEST_WAIT = 1.0  # seconds
 
 
 class Died:
@@ -100,15 +102,13 @@ class _Crew:
     finally:
       os.close(feed)
     gc.freeze()  # else the collector of each fork copies all of our memory by touching it
-    # An interrupt while Python runs its hooks around a fork would be swallowed: let it wait.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
-      for slot in range(self._jobs):
-        self._fork(slot, queue)
+      with _interrupts_wait():
+        for slot in range(self._jobs):
+          self._fork(slot, queue)
     finally:
       gc.unfreeze()
       os.close(queue)
-      signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
   def _fork(self, slot: int, queue: int) -> None:
     self._set_task(slot, _NO_TASK)
@@ -119,7 +119,6 @@ class _Crew:
       try:
         # Ctrl-C reaches every process of the terminal; the parent speaks for all.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
         # Only the parent may hold reading ends: when it is killed, writing fails and this ends.
         for inherited in (reader, *self._members):
           os.close(inherited)
@@ -151,7 +150,8 @@ class _Crew:
     import select
 
     while self._members:
-      for reader in select.select(list(self._members), [], [])[0]:
+      # Where another thread got the signal of an interrupt, only a return from here shows it.
+      for reader in select.select(list(self._members), [], [], _LONGEST_WAIT)[0]:
         slot, pid, buffer = self._members[reader]
         data = os.read(reader, 1 << 20)
         if not data:
@@ -175,6 +175,29 @@ class _Crew:
 
   def _set_task(self, slot: int, task: int) -> None:
     _NUMBER.pack_into(self._tasks, slot * _NUMBER.size, task)
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+  """Lets an interrupt wait for the end of the block.
+
+  Python swallows what is raised while it runs its hooks around a fork. To block the signal is not
+  enough: the system then gives it to another thread, and Python runs the handler in this one.
+  """
+  handler = signal.getsignal(signal.SIGINT)
+  waiting: list[int] = []
+  try:
+    if callable(handler):
+      signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
+  except ValueError:  # not in the main thread: nothing is raised here
+    handler = None
+  try:
+    yield
+  finally:
+    if callable(handler):
+      signal.signal(signal.SIGINT, handler)
+      if waiting:
+        handler(waiting[0], None)
 
 
 def _messages(buffer: bytearray) -> Iterator[Any]:

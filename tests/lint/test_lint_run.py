@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -170,6 +171,48 @@ def test_an_interrupt_leaves_no_process(monkeypatch):
   with pytest.raises(KeyboardInterrupt):
     list(run.examine_all(_files(20), jobs=2))
   assert time.monotonic() - begin < 30
+  assert _no_child_is_left()
+
+
+@pytest.mark.parametrize("moment", ["before", "after_in_parent"])
+def test_an_interrupt_at_a_fork_is_not_lost_where_there_are_threads(repository, moment):
+  program = (
+    "import os, signal, threading, time\n"
+    "from migrator.lint import pool\n"
+    "threading.Thread(target=time.sleep, args=(300,), daemon=True).start()\n"
+    "sent = []\n"
+    "def interrupt():\n"
+    "  if not sent:\n"
+    "    sent.append(os.kill(os.getpid(), signal.SIGINT))\n"
+    "    time.sleep(0.2)  # the handler runs meanwhile\n"
+    f"os.register_at_fork({moment}=interrupt)\n"
+    "try:\n"
+    "  list(pool.run(lambda task: time.sleep(300), [[0], [1]], 2))\n"
+    "except KeyboardInterrupt:\n"
+    "  print('interrupted')\n"
+    "try:\n"
+    "  os.wait()\n"
+    "except ChildProcessError:\n"
+    "  print('no process is left')\n"
+    "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+  )
+  process = subprocess.run(
+    [sys.executable, "-W", "ignore", "-c", program],
+    cwd=repository,
+    capture_output=True,
+    text=True,
+    timeout=60,
+  )
+  assert process.stdout.split("\n") == ["interrupted", "no process is left", "True", ""]
+  assert process.stderr == ""
+
+
+def test_processes_are_started_from_any_thread():
+  found = []
+  thread = threading.Thread(target=lambda: found.extend(pool.run(lambda n: n, [[1], [2]], 2)))
+  thread.start()
+  thread.join(60)
+  assert sorted(results for _, results in found) == [[(1, 1)], [(2, 2)]]
   assert _no_child_is_left()
 
 
