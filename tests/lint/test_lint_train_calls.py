@@ -306,3 +306,16 @@ def test_each_cell_trains_the_estimator_that_it_makes():
   assert _codes(text, "EM224", "EM114") == []
   left = text.replace("shutil.rmtree(SECOND)", "pass")
   assert [line for line, _, _ in _found(left, "EM224")] == [7]
+
+
+@pytest.mark.parametrize(
+  ("directory", "reported"),
+  [("tempfile.mkdtemp()", False), ("mkdtemp(prefix='a')", False), ("make_directory()", True)],
+)
+def test_a_temporary_directory_is_new_at_each_start(directory, reported):
+  text = f"""
+  folder = {directory}
+  e = tf.estimator.Estimator(model_fn, folder)
+  e = e.train(train_input_fn, steps=100)
+  """
+  assert _codes(text, "EM114", "EM224") == (["EM114", "EM224"] if reported else [])

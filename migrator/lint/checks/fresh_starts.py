@@ -7,7 +7,7 @@ import re
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import estimators, policy
+from migrator.lint.checks import estimators, policy, reaching
 from migrator.lint.checks.registry import Context
 
 # What removes a directory, and the methods of unit tests that do so.
@@ -22,14 +22,16 @@ def finds_nothing(context: Context, maker: ast.Call, training: ast.Call) -> bool
 
 
 def starts_anew(context: Context, maker: ast.Call) -> bool:
-  """Whether an estimator certainly has no model_dir: each start makes a new directory."""
+  """Whether an estimator has no model_dir, or a temporary one: each start makes a new directory."""
   module = context.module
   found = estimators.constructor_arguments(module, maker)
   directory = found.get("model_dir")
   if not found.complete:
     return False
   if directory is not None:
-    return values.literal(module, directory) is None
+    made_for_it = reaching.possible(module, directory)
+    new = bool(made_for_it) and all(_is_temporary(node) for node in made_for_it)
+    return new or values.literal(module, directory) is None
   config = found.get("config")
   if config is None or values.literal(module, config) is None:
     return True
@@ -67,6 +69,10 @@ def is_emptied(context: Context, maker: ast.Call, training: ast.Call) -> bool:
     if runs and node.lineno < training.lineno and not _is_conditional(module, node):
       return True
   return False
+
+
+def _is_temporary(node: ast.AST) -> bool:
+  return isinstance(node, ast.Call) and _last_name(node.func) == "mkdtemp"
 
 
 def _last_name(function: ast.expr) -> str:
