@@ -271,3 +271,61 @@ config = tf.estimator.RunConfig(save_checkpoints_steps=None, save_checkpoints_se
   assert "EM103" in [f.code for f in engine.check_text(text, "a.py")]
   text += "hook = tf.compat.v1.train.CheckpointSaverHook('m', save_steps=100)\n"
   assert "EM103" not in [f.code for f in engine.check_text(text, "a.py")]
+
+
+MAKER = "e = tf.estimator.Estimator(model_fn, 'm')\n"
+
+
+@pytest.mark.parametrize(
+  ("uses", "reported"),
+  [
+    ("e.predict(input_fn)", False),
+    ("print(e.evaluate(input_fn), e.model_dir, e.latest_checkpoint())", False),
+    ("e.export_saved_model('x', receiver)  # what e learned", False),
+    ("def run():\n  return e.predict(input_fn)", False),
+    ("e.model_dir", True),
+    ("e.predict(input_fn)\ndef run(): e.train(input_fn)", True),
+    ("e.predict(input_fn)\ntrain(e)", True),
+    ("e.predict(input_fn)\ntf.estimator.train_and_evaluate(e, a, b)", True),
+    ("e.predict(input_fn)\nf = e", True),
+    ("predict = e.predict", True),
+    ("e.predict(input_fn)\nall = [e]", True),
+  ],
+)
+def test_what_is_only_read_has_no_policy(uses, reported):
+  head = "import tensorflow as tf\n"
+  inside = "".join(f"  {line}\n" for line in (MAKER + uses).splitlines())
+  for text in (head + MAKER + uses + "\n", f"{head}def main():\n{inside}"):
+    codes = [f.code for f in engine.check_text(text, "a.py")]
+    assert ("EM110" in codes) == reported
+
+
+@pytest.mark.parametrize("arguments", ["", "save_checkpoints_steps=None"])
+@pytest.mark.parametrize(
+  ("uses", "reported"),
+  [
+    ("e = tf.estimator.Estimator(f, config=config)\ne.predict(i)", False),
+    ("e = tf.estimator.Estimator(f, 'm', config)\ne.predict(i)\nprint(config.model_dir)", False),
+    ("tf.estimator.Estimator(f, config=config).predict(i)", False),
+    ("e = tf.estimator.Estimator(f, config=config)", True),
+    ("e = tf.estimator.Estimator(f, config=config)\ne.predict(i)\ne.train(i)", True),
+    ("e = tf.estimator.Estimator(f, config=config)\ne.predict(i)\nrun(config)", True),
+    ("e = tf.estimator.Estimator(f, config=config)\ne.predict(i)\nconfig.replace(a=1)", True),
+    ("self.e = tf.estimator.Estimator(f, config=config)\nself.e.predict(i)", True),
+  ],
+)
+def test_a_config_of_what_is_only_read_saves_nothing_anyway(arguments, uses, reported):
+  text = f"config = tf.estimator.RunConfig({arguments})\n{uses}"
+  inside = "".join(f"  {line}\n" for line in text.splitlines())
+  codes = [
+    f.code for f in engine.check_text(f"import tensorflow as tf\ndef main(self):\n{inside}", "a.py")
+  ]
+  assert bool({"EM103", "EM110"} & set(codes)) == reported
+
+
+def test_a_config_of_the_module_is_read_where_its_name_says_config():
+  text = MAKER.replace("'m'", "config=config") + "e.predict(i)\n"
+  found = engine.check_text(
+    f"import tensorflow as tf\nconfig = tf.estimator.RunConfig()\n{text}", "a"
+  )
+  assert "EM110" not in {f.code for f in found}

@@ -9,7 +9,7 @@ from typing import Any, Optional
 from migrator.analysis import facts, units
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
-from migrator.lint.checks import policy
+from migrator.lint.checks import policy, readers
 from migrator.lint.checks.registry import Context, Report, check
 
 # The checks of names and directories read it here.
@@ -66,6 +66,8 @@ def policies(context: Context) -> Iterator[Report]:
       yield context.report("EM102", call, **_both(symbol.path))
     elif asked.saves_nothing and any(context.calls_of("tf.train.CheckpointSaverHook")):
       pass  # switched off in favour of the hook
+    elif (asked.saves_nothing or asked.is_default) and readers.configures_readers(module, call):
+      pass  # nothing is trained that could be saved
     elif asked.saves_nothing:
       given = [n for n in ("save_checkpoints_steps", "save_checkpoints_secs") if found.get(n)]
       reason = " and ".join(f"{name}={asked.spell(name)}" for name in given)
@@ -172,12 +174,10 @@ def configs(context: Context) -> Iterator[Report]:
       continue
     found = values.arguments(context.module, call, _PARAMETERS.get(symbol.path, ()))
     config = found.get("config")
-    if config is None:
-      if found.complete or not any(k.arg is None for k in call.keywords):
+    if config is None or values.literal(context.module, config) is None:
+      given = found.complete or not any(k.arg is None for k in call.keywords)
+      if (config is not None or given) and not readers.only_reads(context.module, call):
         yield context.report("EM110", call, keep="the newest 5")
-      continue
-    if values.literal(context.module, config) is None:
-      yield context.report("EM110", call, keep="the newest 5")
       continue
     origin = _foreign_origin(context.module, config)
     if origin is not None:
