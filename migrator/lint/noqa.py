@@ -14,10 +14,9 @@ from migrator.lint.finding import Finding
 if TYPE_CHECKING:
   from migrator.source.document import Document
 
-_DIRECTIVE = re.compile(
+_DIRECTIVE = (
   r"#\s*(?P<own>migrator\s*:\s*)?noqa"
-  r"(?:\s*:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)(?!\w)|(?!\w|\s*:))",
-  re.I,
+  r"(?:\s*:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)(?!\w)|(?!\w|\s*:))"
 )
 
 
@@ -51,7 +50,7 @@ def _directives(document: Document) -> Iterator[Directive]:
   text = newlines.unify(document.text)
   lines = text.split("\n")
   for comment in layout(text).comments:
-    for match in _DIRECTIVE.finditer(comment.text):
+    for match in re.finditer(_DIRECTIVE, comment.text, re.I):  # compiled at its first use only
       cell, line = document.locate(comment.row)
       codes = match["codes"]
       first = line - (comment.row - comment.first) if comment.first < comment.row else 0

@@ -15,8 +15,8 @@ from migrator.lint.finding import Finding
 UNUSED_NOQA = "EM006"
 # Codes that flake8-errmsg has too; it reports them in `raise` statements only.
 _ERRMSG = frozenset(("EM101", "EM102", "EM103"))
-_HEAD = re.compile(r"#\s*(migrator\s*:\s*)?noqa\s*:\s*", re.I)
-_OURS = re.compile(r"EM\d+")
+_HEAD = r"(?i)#\s*(migrator\s*:\s*)?noqa\s*:\s*"
+_OURS = r"EM\d+"
 # Whether a path (as the user named it) is meant, and codes or beginnings of them.
 PerFileIgnore = tuple[Callable[[str], bool], Sequence[str]]
 
@@ -124,7 +124,7 @@ def _unused(
     if code == UNUSED_NOQA or (directive.raises and code in _ERRMSG):
       continue
     if code not in known:
-      unknown += [code] if _OURS.fullmatch(code) else []
+      unknown += [code] if re.fullmatch(_OURS, code) else []
     elif reported(code) and not any(f.code == code and directive.covers(f) for f in found):
       idle.append(code)
   if not idle and not unknown:
@@ -150,7 +150,7 @@ def _without(directive: Directive, codes: set[str]) -> tuple[int, int, int, str]
   start, end = directive.column, directive.end_column
   text = directive.source[start:end]
   if not set(directive.codes or ()) <= codes:
-    head = _HEAD.match(text)
+    head = re.match(_HEAD, text)
     names = text[head.end() :] if head else text
     kept = [c for c in re.split(r"[,\s]+", names) if c.upper() not in codes]
     joint = ", " if re.search(r",\s", names) else "," if "," in names else " "

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Optional
 
 from migrator.analysis import symbols
 from migrator.analysis.module import UNKNOWN, Module
-from migrator.lint import replacing, values
+from migrator.lint import values
 from migrator.lint.checks.registry import Context, Report, check
 from migrator.lint.rule import Match, Rule
 
@@ -94,6 +94,8 @@ def _report(
     found["keyword"] = match.keyword
     if argument is not None:
       found["value"] = values.text(module, argument)
+  from migrator.lint import replacing  # for a team's own rules only
+
   span, text = replacing.place(module, node, call, argument, match, symbol)
   return Report(rule.code, span, found, text)
 
