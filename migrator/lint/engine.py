@@ -8,60 +8,10 @@ from typing import Optional
 
 from migrator.analysis.module import Module, Span
 from migrator.lint import noqa, reading, rules, selection
-from migrator.lint.checks import (
-  backup,
-  batch_index,
-  checkpoints,
-  declared,
-  endless,
-  formats,
-  global_steps,
-  hooks,
-  inputs,
-  managers,
-  model_checkpoint,
-  model_fns,
-  names,
-  registry,
-  retention,
-  run_config,
-  savers,
-  shared,
-  stop_hooks,
-  strategies,
-  suffixes,
-  train_calls,
-  unbuilt,
-)
+from migrator.lint.checks import registry
 from migrator.lint.examined import Examined
 from migrator.lint.finding import Finding
 from migrator.source import document, errors, newlines, parse
-
-# Imported for their registration.
-_TOPICS = (
-  backup,
-  batch_index,
-  checkpoints,
-  declared,
-  endless,
-  formats,
-  global_steps,
-  hooks,
-  inputs,
-  managers,
-  model_checkpoint,
-  model_fns,
-  names,
-  retention,
-  run_config,
-  savers,
-  stop_hooks,
-  shared,
-  strategies,
-  suffixes,
-  train_calls,
-  unbuilt,
-)
 
 
 def examine_file(path: str, *, gate: bool = False) -> Examined:

@@ -15,7 +15,7 @@ from migrator.analysis.module import Module
 from migrator.analysis.spelled import aliases
 from migrator.analysis.words import Words
 from migrator.lint import rules
-from migrator.lint.checks import registry
+from migrator.lint.checks import catalogue, registry
 from migrator.source.document import Document
 
 if TYPE_CHECKING:
@@ -30,21 +30,21 @@ class Interest:
   """
 
   def __init__(self, known: Mapping[str, Any]):
-    checks = registry.CHECKS.values()
+    checks = catalogue.load()
     listed = [symbol for rule in known.values() for symbol in rule.symbols]
     listed += [symbol for check in checks for symbol in check.symbols]
     self.lexicon = Lexicon(listed)
     self._words = Words(word for check in checks for word in check.words)
     self._declared = [rule for rule in known.values() if rule.match]
-    self._checks = registry.checks(rules.words())
+    self._checks = registry.checks(checks, rules.words())
     # What a star import binds need not be spelled out.
     stems = (*self.lexicon.stems, *rules.words(), "import *")
     self._stems = tuple(stem.encode() for stem in stems)
-    self._basis = (known, len(checks))
+    self._known = known
 
   def is_of(self, known: Mapping[str, Any]) -> bool:
     """Whether these are still the rules in use."""
-    return self._basis[0] is known and self._basis[1] == len(registry.CHECKS)
+    return self._known is known
 
   def mentions(self, raw: bytes) -> bool:
     """Whether bytes can hold anything of interest. Cheap."""

@@ -123,6 +123,7 @@ class Check(NamedTuple):
     return self.evidence is None or re.search(self.evidence, text) is not None
 
 
+# Those of the modules that have been imported; `catalogue` has all.
 CHECKS: dict[Function, Check] = {}
 
 
@@ -145,10 +146,10 @@ def check(
   return register
 
 
-def checks(words: tuple[str, ...]) -> tuple[Check, ...]:
-  """The checks that are to run; `words` are those of the `[[match]]` of the rules in use."""
+def checks(known: Iterable[Check], words: tuple[str, ...]) -> tuple[Check, ...]:
+  """Those that are to run; `words` are those of the `[[match]]` of the rules in use."""
   found = []
-  for entry in CHECKS.values():
+  for entry in known:
     if not entry.declared:
       found.append(entry)
     elif words:
