@@ -27,8 +27,11 @@ def prepare():
 
 def ruff():
   """The path of ruff, from the environment of this Python or the search path."""
-  found = Path(sys.executable).with_name("ruff")
-  return str(found) if found.exists() else shutil.which("ruff")
+  beside = Path(sys.executable).with_name("ruff")
+  found = str(beside) if beside.exists() else shutil.which("ruff")
+  if found is None:
+    raise SystemExit("there is no ruff beside this Python nor on PATH: pip install '.[test]'")
+  return found
 
 
 def run(command, directory, variables):
