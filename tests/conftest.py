@@ -2,8 +2,15 @@
 
 import os
 import pathlib
+import signal
 
 import pytest
+
+
+def pytest_configure():
+  """Tests interrupt commands: what a shell runs in its background begins with SIGINT ignored."""
+  if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
