@@ -147,6 +147,21 @@ def _self_assignments(module: Module, node: ast.Attribute) -> Iterator[ast.expr]
         yield statement.value
 
 
+def pieces(node: ast.AST) -> Optional[list[tuple[ast.expr, bool]]]:
+  """What a list is put together from, in order: an expression, and whether it is a list itself.
+
+  Returns:
+    The pieces of a display, a sum or a conditional expression; None for anything else.
+  """
+  if isinstance(node, (ast.List, ast.Tuple)):
+    return [(e.value, True) if isinstance(e, ast.Starred) else (e, False) for e in node.elts]
+  if isinstance(node, ast.BinOp):
+    return [(node.left, True), (node.right, True)]
+  if isinstance(node, ast.IfExp):
+    return [(node.body, True), (node.orelse, True)]
+  return None
+
+
 def is_call_of(module: Module, node: Optional[ast.AST], paths: Sequence[str]) -> bool:
   """Whether an expression is a call of one of the symbols."""
   if not isinstance(node, ast.Call):

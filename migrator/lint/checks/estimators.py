@@ -255,18 +255,12 @@ def _elements(module: Module, node: Optional[ast.AST], seen: set[ast.AST]) -> It
         yield call.args[0]
       elif method == "extend":
         yield from _elements(module, call.args[0], seen)
-  elif isinstance(node, (ast.List, ast.Tuple)):
-    for element in node.elts:
-      if isinstance(element, ast.Starred):
-        yield from _elements(module, element.value, seen)
-      else:
-        yield element
-  elif isinstance(node, ast.BinOp):
-    yield from _elements(module, node.left, seen)
-    yield from _elements(module, node.right, seen)
-  elif isinstance(node, ast.IfExp):
-    yield from _elements(module, node.body, seen)
-    yield from _elements(module, node.orelse, seen)
+    return
+  for piece, is_list in values.pieces(node) or ():
+    if is_list:
+      yield from _elements(module, piece, seen)
+    else:
+      yield piece
 
 
 def _method_calls(module: Module, name: ast.Name) -> Iterator[tuple[ast.Call, str]]:

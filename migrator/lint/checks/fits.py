@@ -85,18 +85,13 @@ def _elements(module: Module, node: Optional[ast.AST], depth: int) -> Iterator[a
   if node is None or depth > _MAX_DEPTH:
     return
   depth += 1
-  if isinstance(node, (ast.List, ast.Tuple)):
-    for element in node.elts:
-      if isinstance(element, ast.Starred):
-        yield from _elements(module, element.value, depth)
+  found = values.pieces(node)
+  if found is not None:
+    for piece, is_list in found:
+      if is_list:
+        yield from _elements(module, piece, depth)
       else:
-        yield element
-  elif isinstance(node, ast.BinOp):
-    yield from _elements(module, node.left, depth)
-    yield from _elements(module, node.right, depth)
-  elif isinstance(node, ast.IfExp):
-    yield from _elements(module, node.body, depth)
-    yield from _elements(module, node.orelse, depth)
+        yield piece
   elif isinstance(node, ast.Name):
     yield from _of_variable(module, node, depth)
   elif isinstance(node, ast.Call):
