@@ -1,17 +1,38 @@
 """What migrated programs import: checkpoints, policies and results of an Estimator, in TF2.
 
-Needs TensorFlow 2.15 or later, with Keras 2 or Keras 3, and nothing else.
+Needs TensorFlow 2.15 or later, with Keras 2 or Keras 3, and nothing else. TensorFlow is imported with
+the first name that needs it.
 """
 
-from migrator.runtime import optimizers
-from migrator.runtime.backup import BackupAndRestore
-from migrator.runtime.errors import CheckpointError
-from migrator.runtime.evaluation import evaluate, predict
-from migrator.runtime.inputs import only_inputs
-from migrator.runtime.load import LoadReport, load_tf1_checkpoint
-from migrator.runtime.manager import CheckpointManager
-from migrator.runtime.named import NamedCheckpoint, named_checkpoint
-from migrator.runtime.summaries import SummarySaver
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+  from migrator.runtime import optimizers
+  from migrator.runtime.backup import BackupAndRestore
+  from migrator.runtime.errors import CheckpointError
+  from migrator.runtime.evaluation import evaluate, predict
+  from migrator.runtime.inputs import only_inputs
+  from migrator.runtime.load import LoadReport, load_tf1_checkpoint
+  from migrator.runtime.manager import CheckpointManager
+  from migrator.runtime.named import NamedCheckpoint, named_checkpoint
+  from migrator.runtime.summaries import SummarySaver
+
+_MODULES = {
+  "BackupAndRestore": "backup",
+  "CheckpointError": "errors",
+  "CheckpointManager": "manager",
+  "LoadReport": "load",
+  "NamedCheckpoint": "named",
+  "SummarySaver": "summaries",
+  "evaluate": "evaluation",
+  "load_tf1_checkpoint": "load",
+  "named_checkpoint": "named",
+  "only_inputs": "inputs",
+  "predict": "evaluation",
+}
 
 __all__ = [
   "BackupAndRestore",
@@ -27,3 +48,17 @@ __all__ = [
   "optimizers",
   "predict",
 ]
+
+
+def __getattr__(name: str) -> Any:
+  if name == "optimizers":
+    return importlib.import_module("migrator.runtime.optimizers")
+  if name not in _MODULES:
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+  value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+  globals()[name] = value
+  return value
+
+
+def __dir__() -> list[str]:
+  return sorted({*globals(), *__all__})

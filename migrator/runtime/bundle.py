@@ -1,21 +1,65 @@
-"""Reads the `.index` file of a checkpoint: what each tensor is, and how long the data files must be.
+"""Reads the `.index` file of a checkpoint: what each tensor is, where it lies and its checksum.
 
-The index is a small sorted table in the format of LevelDB. Its keys are tensor names, its values
-protocol buffers (`BundleEntryProto`); the empty key holds the number of data files. Reading it costs
-nothing next to the tensors, and tells a damaged checkpoint from a whole one before anything is loaded.
+The index is a small sorted table in the format of LevelDB (`table_format.md` of that project). Its keys
+are tensor names, its values protocol buffers (`BundleEntryProto`); the empty key holds the number of
+data files. Reading it costs nothing next to the tensors, needs no TensorFlow, and tells a damaged
+checkpoint from a whole one before anything is loaded. `bundle_writer` writes such files.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import struct
+from collections.abc import Iterator
 from typing import Union
 
-import tensorflow as tf
+from migrator.runtime import files, ordered_code
+from migrator.runtime.crc32c import crc32c, masked
 
-_MAGIC = 0xDB4775248B80FB57
-_FOOTER_SIZE = 48
-_BLOCK_TRAILER_SIZE = 5  # One byte for the compression, four for the checksum.
+MAGIC = 0xDB4775248B80FB57
+FOOTER_SIZE = 48
+TRAILER_SIZE = 5  # After each block: one byte for the compression, four for the checksum.
+
+Bounds = tuple[tuple[int, int], ...]
+"""Of a part of a tensor: start and length along each axis; a length of -1 is the whole axis."""
+
+# The values of the DataType enumeration: tensorflow/core/framework/types.proto.
+DTYPES = {
+  1: "float32",
+  2: "float64",
+  3: "int32",
+  4: "uint8",
+  5: "int16",
+  6: "int8",
+  7: "string",
+  8: "complex64",
+  9: "int64",
+  10: "bool",
+  11: "qint8",
+  12: "quint8",
+  13: "qint32",
+  14: "bfloat16",
+  15: "qint16",
+  16: "quint16",
+  17: "uint16",
+  18: "complex128",
+  19: "float16",
+  20: "resource",
+  21: "variant",
+  22: "uint32",
+  23: "uint64",
+  24: "float8_e5m2",
+  25: "float8_e4m3fn",
+}
+DTYPE_NUMBERS = {name: number for number, name in DTYPES.items()}
+_ITEM_SIZES = {
+  **dict.fromkeys(("uint8", "int8", "bool", "qint8", "quint8"), 1),
+  **dict.fromkeys(("float8_e5m2", "float8_e4m3fn"), 1),
+  **dict.fromkeys(("int16", "uint16", "qint16", "quint16", "float16", "bfloat16"), 2),
+  **dict.fromkeys(("float32", "int32", "uint32", "qint32"), 4),
+  **dict.fromkeys(("float64", "int64", "uint64", "complex64"), 8),
+  "complex128": 16,
+}
 
 
 class DamagedIndexError(Exception):
@@ -24,31 +68,78 @@ class DamagedIndexError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-  """One tensor of a checkpoint.
+  """One tensor of a checkpoint, or one part of it.
 
   Attributes:
-    shape: the full shape, also of a partitioned variable.
+    dtype: its name, e.g. "float32" or "string".
+    shape: the full shape, also of a partitioned variable; of a part, the shape of the part.
     shard: which data file holds it.
     offset: where it begins in that file, in bytes.
-    size: its length in bytes.
-    slices: for a partitioned variable, the start and length of each part along each axis; a length of
-      -1 is the whole axis.
+    size: its length in bytes; 0 for a partitioned variable, whose parts have their own entries.
+    crc32c: the masked checksum of its bytes.
+    slices: for a partitioned variable the bounds of each part.
   """
 
+  dtype: str
   shape: tuple[int, ...]
-  shard: int
-  offset: int
-  size: int
-  slices: tuple[tuple[tuple[int, int], ...], ...]
+  shard: int = 0
+  offset: int = 0
+  size: int = 0
+  crc32c: int = 0
+  slices: tuple[Bounds, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Index:
-  """The content of an `.index` file: the number of data files, and the tensors by name."""
+  """The content of an `.index` file.
+
+  Attributes:
+    num_shards: the number of data files.
+    entries: the tensors by name.
+    parts: the parts of partitioned tensors, by the key under which the index holds each.
+    data_sizes: shard -> the length in bytes that the file has at least.
+    little_endian: whether numbers are stored so.
+  """
 
   num_shards: int
   entries: dict[str, Entry]
+  parts: dict[bytes, Entry]
   data_sizes: dict[int, int]
+  little_endian: bool = True
+
+  def pieces(self, name: str) -> list[tuple[Bounds, Entry]]:
+    """Returns where the values of one tensor lie: its bounds and entry, or those of each part.
+
+    A slot of one part of a partitioned variable (`<variable>/t_0/Adagrad`) has the shape of the whole
+    and one piece. Bounds are complete: no length is -1.
+
+    Raises:
+      DamagedIndexError: if the index lists a part without an entry.
+      KeyError: if there is no such tensor.
+    """
+    entry = self.entries[name]
+    if not entry.slices:
+      return [(tuple((0, length) for length in entry.shape), entry)]
+    result = []
+    for bounds in entry.slices:
+      part = self.parts.get(ordered_code.slice_key(name, bounds))
+      if part is None:
+        raise DamagedIndexError(f"lists a part {bounds} of {name} that it has no entry for")
+      complete = tuple(
+        (start, length if length >= 0 else size)
+        for (start, length), size in zip(bounds, entry.shape)
+      )
+      result.append((complete, part))
+    return result
+
+  def num_bytes(self, name: str) -> int:
+    """Returns how many bytes of the data files belong to one tensor, all parts together."""
+    return sum(piece.size for _, piece in self.pieces(name))
+
+
+def item_size(dtype: str) -> int:
+  """Returns the bytes of one element; 0 for "string" and other types of no fixed size."""
+  return _ITEM_SIZES.get(dtype, 0)
 
 
 def shard_path(prefix: str, shard: int, num_shards: int) -> str:
@@ -60,15 +151,14 @@ def read_index(prefix: str) -> Index:
   """Reads `<prefix>.index`.
 
   Raises:
-    DamagedIndexError: if it is truncated, or no index at all.
-    tf.errors.NotFoundError: if there is no such file.
+    DamagedIndexError: if it is truncated, altered, or no index at all.
+    FileNotFoundError, tf.errors.NotFoundError: if there is no such file.
   """
-  with tf.io.gfile.GFile(prefix + ".index", "rb") as file:
-    data = file.read()
-  if len(data) < _FOOTER_SIZE:
-    raise DamagedIndexError(f"is {len(data)} bytes long, an index has at least {_FOOTER_SIZE}")
-  footer = data[-_FOOTER_SIZE:]
-  if struct.unpack("<Q", footer[40:])[0] != _MAGIC:
+  data = files.read(prefix + ".index")
+  if len(data) < FOOTER_SIZE:
+    raise DamagedIndexError(f"is {len(data)} bytes long, an index has at least {FOOTER_SIZE}")
+  footer = data[-FOOTER_SIZE:]
+  if struct.unpack("<Q", footer[40:])[0] != MAGIC:
     raise DamagedIndexError(f"does not end as an index does (it is {len(data)} bytes long)")
   try:
     return _parse(data, footer)
@@ -76,33 +166,126 @@ def read_index(prefix: str) -> Index:
     raise DamagedIndexError(f"cannot be read as an index: {e}") from e
 
 
+def read_piece(prefix: str, index: Index, piece: Entry) -> bytes:
+  """Returns the bytes of a whole tensor or of one part, row by row as they are stored.
+
+  Checks nothing but the length; for scalars and other small values `read_checked` does.
+
+  Raises:
+    DamagedIndexError: if the data file ends before.
+  """
+  path = shard_path(prefix, piece.shard, index.num_shards)
+  data = files.read(path, piece.offset, piece.size)
+  if len(data) != piece.size:
+    raise DamagedIndexError(f"needs {piece.size} bytes at {piece.offset} of {path}")
+  return data
+
+
+def read_checked(prefix: str, index: Index, piece: Entry) -> bytes:
+  """As `read_piece`, and compares the checksum: for small values, as this takes 0.1 s per megabyte.
+
+  Raises:
+    DamagedIndexError: if the data file ends before, or the bytes are not the ones that were written.
+  """
+  data = read_piece(prefix, index, piece)
+  # The checksum of strings covers their lengths in another form than the one stored.
+  if piece.dtype != "string" and masked(crc32c(data)) != piece.crc32c:
+    path = shard_path(prefix, piece.shard, index.num_shards)
+    raise DamagedIndexError(
+      f"does not agree with {path}: the checksum of {piece.size} bytes differs"
+    )
+  return data
+
+
+def read_strings(prefix: str, index: Index, piece: Entry) -> list[bytes]:
+  """Returns the elements of a tensor of strings, in the order in which they are stored.
+
+  Raises:
+    DamagedIndexError: if the data file ends before.
+  """
+  data = read_piece(prefix, index, piece)
+  count = 1
+  for length in piece.shape:
+    count *= length
+  lengths = []
+  position = 0
+  try:
+    for _ in range(count):
+      length, position = varint(data, position)
+      lengths.append(length)
+  except IndexError as e:
+    raise DamagedIndexError(f"has a damaged tensor of strings: {e}") from e
+  position += 4  # The checksum of the lengths.
+  strings = []
+  for length in lengths:
+    strings.append(data[position : position + length])
+    position += length
+  return strings
+
+
+def read_scalar(prefix: str, index: Index, name: str) -> Union[int, float]:
+  """Returns the value of a number, shape [], e.g. `global_step`.
+
+  Raises:
+    DamagedIndexError: if the data are damaged.
+    KeyError: if there is no such tensor.
+    ValueError: if it is not a number of shape [].
+  """
+  entry = index.entries[name]
+  order = "<" if index.little_endian else ">"
+  codes = {
+    "float32": "f",
+    "float64": "d",
+    "float16": "e",
+    "int64": "q",
+    "int32": "i",
+    "uint64": "Q",
+    "uint32": "I",
+    "int16": "h",
+    "int8": "b",
+    "uint8": "B",
+  }
+  if entry.shape or entry.dtype not in (*codes, "bfloat16"):
+    raise ValueError(f"{name} is {entry.dtype} of shape {list(entry.shape)}, no number")
+  ((_, piece),) = index.pieces(name)
+  data = read_checked(prefix, index, piece)
+  if entry.dtype == "bfloat16":  # The upper half of a float32.
+    return struct.unpack("<f", b"\0\0" + (data if index.little_endian else data[::-1]))[0]
+  return struct.unpack(order + codes[entry.dtype], data)[0]
+
+
 def _parse(data: bytes, footer: bytes) -> Index:
   """Returns the index of the file content `data`, whose last bytes are `footer`."""
   position = 0
   handles = []
   for _ in range(4):  # Offset and size of the (unused) meta-index, then of the block index.
-    value, position = _varint(footer, position)
+    value, position = varint(footer, position)
     handles.append(value)
   num_shards = 1
+  little_endian = True
   entries = {}
+  parts = {}
   data_sizes: dict[int, int] = {}
   for _, handle in _block(data, handles[2], handles[3]):
-    offset, position = _varint(handle, 0)
-    size, _ = _varint(handle, position)
-    for key, value in _block(data, offset, size):
-      fields = _fields(value)
+    offset, position = varint(handle, 0)
+    size, _ = varint(handle, position)
+    for key, message in _block(data, offset, size):
+      fields = parse_fields(message)
       if not key:
         num_shards = fields.get(1, [1])[0]
+        little_endian = not fields.get(2, [0])[0]
         continue
       entry = _entry(fields)
       data_sizes[entry.shard] = max(data_sizes.get(entry.shard, 0), entry.offset + entry.size)
       # Keys that begin with a zero byte are the parts of a partitioned variable.
-      if key[:1] != b"\0":
+      if key[:1] == b"\0":
+        parts[key] = entry
+      else:
         entries[key.decode()] = entry
-  return Index(num_shards, entries, data_sizes)
+  return Index(num_shards, entries, parts, data_sizes, little_endian)
 
 
-def _varint(data: bytes, position: int) -> tuple[int, int]:
+def varint(data: bytes, position: int) -> tuple[int, int]:
   """Returns the variable-length integer at `position`, and the position after it."""
   value = shift = 0
   while True:
@@ -114,38 +297,41 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
     shift += 7
 
 
-def _block(data: bytes, offset: int, size: int):
+def _block(data: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
   """Yields the (key, value) pairs of the table block at `offset`."""
-  if offset + size + _BLOCK_TRAILER_SIZE > len(data):
+  if offset + size + TRAILER_SIZE > len(data):
     raise DamagedIndexError(f"ends within a block (it is {len(data)} bytes long)")
   if data[offset + size]:
     raise DamagedIndexError("is compressed, which TensorFlow does not do")
   block = data[offset : offset + size]
+  (checksum,) = struct.unpack("<I", data[offset + size + 1 : offset + size + TRAILER_SIZE])
+  if masked(crc32c(data[offset : offset + size + 1])) != checksum:
+    raise DamagedIndexError(f"is damaged: the checksum of the {size} bytes at {offset} differs")
   end = size - 4 - 4 * struct.unpack("<I", block[-4:])[0]
   position = 0
   key = b""
   while position < end:
-    shared, position = _varint(block, position)
-    unshared, position = _varint(block, position)
-    length, position = _varint(block, position)
+    shared, position = varint(block, position)
+    unshared, position = varint(block, position)
+    length, position = varint(block, position)
     key = key[:shared] + block[position : position + unshared]
     position += unshared
     yield key, block[position : position + length]
     position += length
 
 
-def _fields(message: bytes) -> dict[int, list]:
+def parse_fields(message: bytes) -> dict[int, list]:
   """Returns the fields of a protocol buffer: number -> values (int, or bytes)."""
   fields: dict[int, list] = {}
   position = 0
   while position < len(message):
-    tag, position = _varint(message, position)
+    tag, position = varint(message, position)
     kind = tag & 7
     value: Union[int, bytes]
     if kind == 0:
-      value, position = _varint(message, position)
+      value, position = varint(message, position)
     elif kind == 2:
-      length, position = _varint(message, position)
+      length, position = varint(message, position)
       value = message[position : position + length]
       position += length
     else:
@@ -158,15 +344,23 @@ def _fields(message: bytes) -> dict[int, list]:
 
 def _entry(fields: dict[int, list]) -> Entry:
   """Returns the entry of a `BundleEntryProto`: dtype, shape, shard, offset, size, crc, slices."""
-  shape = tuple(_fields(dim).get(1, [0])[0] for dim in _fields(fields.get(2, [b""])[0]).get(2, []))
+  number = fields.get(1, [0])[0]
+  shape = tuple(
+    parse_fields(dim).get(1, [0])[0] for dim in parse_fields(fields.get(2, [b""])[0]).get(2, [])
+  )
   slices = tuple(
-    tuple((_fields(e).get(1, [0])[0], _fields(e).get(2, [-1])[0]) for e in _fields(s).get(1, []))
-    for s in fields.get(7, [])
+    tuple(
+      (parse_fields(extent).get(1, [0])[0], parse_fields(extent).get(2, [-1])[0])
+      for extent in parse_fields(part).get(1, [])
+    )
+    for part in fields.get(7, [])
   )
   return Entry(
+    dtype=DTYPES.get(number, f"dtype {number}"),
     shape=shape,
     shard=fields.get(3, [0])[0],
     offset=fields.get(4, [0])[0],
     size=fields.get(5, [0])[0],
+    crc32c=int.from_bytes(fields.get(6, [b""])[0], "little"),
     slices=slices,
   )

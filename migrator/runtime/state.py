@@ -6,14 +6,16 @@ file or a damaged file ends in one clear error that names the way out.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
-from typing import Any, Optional
+from typing import Optional
 
-import tensorflow as tf
-
-from migrator.runtime import bundle
+from migrator.runtime import bundle, files, state_file
 from migrator.runtime.errors import CheckpointError
+
+# TensorFlow's own, without its import.
+_LOGGER = logging.getLogger("tensorflow")
 
 STATE_FILES = ("checkpoint", "checkpoint.txt")
 NEW_DIRECTORY = "tf2"
@@ -25,7 +27,7 @@ _STEP_SUFFIX = re.compile(r"-(\d+)$")
 
 def exists(prefix: str) -> bool:
   """Returns whether there is a checkpoint `prefix`."""
-  return tf.io.gfile.exists(prefix + ".index")
+  return files.exists(prefix + ".index")
 
 
 def resolve(path: str) -> Optional[str]:
@@ -43,9 +45,9 @@ def resolve(path: str) -> Optional[str]:
       checkpoint of that prefix.
   """
   path = os.fspath(path)
-  if tf.io.gfile.isdir(path):
+  if files.isdir(path):
     return newest(path)
-  if os.path.basename(path) in STATE_FILES and tf.io.gfile.exists(path):
+  if os.path.basename(path) in STATE_FILES and files.exists(path):
     return newest(os.path.dirname(path) or ".")
   prefix = _DATA_SUFFIX.sub("", path)
   if prefix.endswith(".index"):
@@ -53,7 +55,7 @@ def resolve(path: str) -> Optional[str]:
   if exists(prefix):
     return prefix
   directory = os.path.dirname(prefix) or "."
-  others = all_prefixes(directory) if tf.io.gfile.isdir(directory) else []
+  others = all_prefixes(directory) if files.isdir(directory) else []
   # A name that looks like no checkpoint is a model directory that does not exist yet.
   stem = _STEP_SUFFIX.sub("", os.path.basename(prefix))
   stems = {_STEP_SUFFIX.sub("", os.path.basename(other)) for other in others}
@@ -76,10 +78,8 @@ def newest(directory: str) -> Optional[str]:
     CheckpointError: if there are checkpoints, but the state file is missing, unreadable or names one
       that does not exist.
   """
-  state_file = next(
-    (name for name in STATE_FILES if tf.io.gfile.exists(os.path.join(directory, name))), None
-  )
-  if state_file is None:
+  name = next((name for name in STATE_FILES if files.exists(os.path.join(directory, name))), None)
+  if name is None:
     others = all_prefixes(directory)
     if not others:
       return None
@@ -87,14 +87,18 @@ def newest(directory: str) -> Optional[str]:
       f"{directory} holds checkpoints but no state file `checkpoint` that says which one is the "
       f"newest. This is not a fresh start. {_ways_out(directory, others)}"
     )
-  state_path = os.path.join(directory, state_file)
-  state = _read_state(directory, state_file)
+  state_path = os.path.join(directory, name)
+  state = _read_state(directory, name)
   if state is None or not state.model_checkpoint_path:
     others = all_prefixes(directory)
     if not others:
       return None
     raise CheckpointError(f"{state_path} cannot be read. {_ways_out(directory, others)}")
-  return _located(state.model_checkpoint_path, directory, state_path)
+  # A relative path is one within the directory; an absolute one stays.
+  path = os.path.join(directory, state.model_checkpoint_path)
+  if files.is_remote(state.model_checkpoint_path):
+    path = state.model_checkpoint_path
+  return _located(path, directory, state_path)
 
 
 def _located(prefix: str, directory: str, state_path: str) -> str:
@@ -102,7 +106,7 @@ def _located(prefix: str, directory: str, state_path: str) -> str:
   local = os.path.join(directory, os.path.basename(prefix))
   outside = os.path.abspath(os.path.dirname(prefix)) != os.path.abspath(directory)
   if outside and "://" not in prefix and exists(local):
-    tf.get_logger().warning(
+    _LOGGER.warning(
       "%s names %s, outside of the directory, which was moved or copied; using %s.",
       state_path,
       prefix,
@@ -130,7 +134,7 @@ def _ways_out(directory: str, prefixes: list[str]) -> str:
 
 def check_directory(model_dir: str) -> None:
   """Raises CheckpointError if a model directory is a file, or the directory of the new checkpoints."""
-  if tf.io.gfile.exists(model_dir) and not tf.io.gfile.isdir(model_dir):
+  if files.exists(model_dir) and not files.isdir(model_dir):
     raise CheckpointError(f"The model_dir {model_dir} is a file: name a directory.")
   parent, name = os.path.split(os.path.normpath(model_dir))
   if name == NEW_DIRECTORY and all_prefixes(model_dir):
@@ -139,16 +143,18 @@ def check_directory(model_dir: str) -> None:
     )
 
 
-def _read_state(directory: str, name: Optional[str] = None) -> Any:
+def _read_state(directory: str, name: str = "checkpoint") -> Optional[state_file.State]:
   """Returns the state of a directory, None without one.
 
   Raises:
-    CheckpointError: the state file is empty or broken.
+    CheckpointError: the state file is broken.
   """
+  path = os.path.join(directory, name)
+  if not files.exists(path):
+    return None
   try:
-    return tf.train.get_checkpoint_state(directory, name)
+    return state_file.parse(files.read(path))
   except ValueError as error:
-    path = os.path.join(directory, name or "checkpoint")
     advice = _ways_out(directory, all_prefixes(directory))
     raise CheckpointError(f"{path} is broken: {error} {advice}") from error
 
@@ -165,7 +171,7 @@ def recorded(directory: str) -> list[str]:
 def all_prefixes(directory: str) -> list[str]:
   """Returns every checkpoint prefix in `directory`, highest step first."""
   # Not by a pattern: the directory's own name may hold characters that mean something in one.
-  names = tf.io.gfile.listdir(directory) if tf.io.gfile.isdir(directory) else []
+  names = files.listdir(directory) if files.isdir(directory) else []
   prefixes = (n[: -len(".index")] for n in names if n.endswith(".index"))
   return sorted((os.path.join(directory, p) for p in prefixes), key=_name_step, reverse=True)
 
@@ -174,7 +180,7 @@ def files_of(prefix: str) -> list[str]:
   """Returns the paths of the files of a checkpoint, the index first."""
   directory, name = os.path.split(prefix)
   shards = re.compile(re.escape(name) + _DATA_SUFFIX.pattern)
-  data = (n for n in sorted(tf.io.gfile.listdir(directory or ".")) if shards.match(n))
+  data = (n for n in sorted(files.listdir(directory or ".")) if shards.match(n))
   return [prefix + ".index", *(os.path.join(directory, n) for n in data)]
 
 
@@ -191,14 +197,12 @@ def step_of(prefix: str) -> int:
   stop a program.
   """
   try:
-    reader = tf.train.load_checkpoint(prefix)
+    index = bundle.read_index(prefix)
     for key in ("global_step", "global_step/.ATTRIBUTES/VARIABLE_VALUE"):
-      if reader.has_tensor(key):
-        return int(reader.get_tensor(key))
-  except (IndexError, ValueError, tf.errors.OpError) as error:
-    tf.get_logger().warning(
-      "%s cannot be read (%s); its step is taken from its name.", prefix, error
-    )
+      if key in index.entries:
+        return int(bundle.read_scalar(prefix, index, key))
+  except (bundle.DamagedIndexError, OSError, ValueError) as error:
+    _LOGGER.warning("%s cannot be read (%s); its step is taken from its name.", prefix, error)
   return max(_name_step(prefix), 0)
 
 
@@ -240,9 +244,9 @@ def _examine(prefix: str) -> tuple[Optional[bundle.Index], str]:
   for shard in range(index.num_shards):
     path = bundle.shard_path(prefix, shard, index.num_shards)
     expected = index.data_sizes.get(shard, 0)
-    if not tf.io.gfile.exists(path):
+    if not files.exists(path):
       return None, f"{path} does not exist, it should have {expected} bytes."
-    size = tf.io.gfile.stat(path).length
+    size = files.size(path)
     if size < expected:
       return None, f"{path} should have {expected} bytes, it has {size}."
   return index, ""
