@@ -25,7 +25,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENVS = ROOT / ".venvs"
-TENSORFLOW_TESTS = ("tests/runtime", "tests/verify", "tests/equivalence")
+# Those that run within each TensorFlow, and those that run programs in both.
+RUNTIME_TESTS = ("tests/runtime", "tests/checkpoint")
+PROOF_TESTS = ("tests/verify", "tests/equivalence")
 NO_TESTS_COLLECTED = 5  # pytest's exit code
 
 
@@ -179,17 +181,16 @@ class Stage:
 def stages():
   """Returns the stages in the order in which they run."""
   pytest = ["-m", "pytest", "-q"]
-  ignored = [f"--ignore={path}" for path in TENSORFLOW_TESTS]
-  proof = [path for path in TENSORFLOW_TESTS[1:] if (ROOT / path).is_dir()]
+  ignored = [f"--ignore={path}" for path in (*RUNTIME_TESTS, *PROOF_TESTS)]
   return [
     Stage("style", "base", ["-m", "ruff", "check", "."]),
     Stage("format", "base", ["-m", "ruff", "format", "--check", "."]),
     Stage("types", "base", ["-m", "mypy"]),
     Stage("base", "base", [*pytest, "-n", "2", "tests", *ignored]),
-    Stage("runtime-2.15", "tf2.15", [*pytest, "tests/runtime"], group="runtime"),
-    Stage("runtime-2.21", "tf2.21", [*pytest, "tests/runtime"], group="runtime"),
+    Stage("runtime-2.15", "tf2.15", [*pytest, *RUNTIME_TESTS], group="runtime"),
+    Stage("runtime-2.21", "tf2.21", [*pytest, *RUNTIME_TESTS], group="runtime"),
     # By file: the tests of a file share their runs of the Estimator.
-    Stage("proof", "base", [*pytest, "-n", "2", "--dist", "loadfile", "--durations=10", *proof]),
+    Stage("proof", "base", [*pytest, "-n", "2", "--dist", "loadfile", "--durations=10", *PROOF_TESTS]),
   ]
 
 
