@@ -231,6 +231,12 @@ class NamedCheckpoint(tf.train.Checkpoint):
     expected = {name: tuple(v.shape) for name, v in self.by_name.items()}
     expected[STAMP] = ()
     found.pop(_COUNTER, None)
+    # What a conversion kept of the old program, and slots that have no influence.
+    unneeded = set(stamp.get("extra", ())) - set(expected)
+    ignored = tuple("/" + suffix for suffix in self.optimizer_state.kind.ignored)
+    unneeded.update(n for n in found if n not in expected and ignored and n.endswith(ignored))
+    for name in unneeded:
+      found.pop(name, None)
     if LEARNING_RATE not in expected:
       found.pop(LEARNING_RATE, None)
     differences.compare(
