@@ -41,3 +41,36 @@ def progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
     if visible:
       sys.stderr.write("\r\033[K")
       sys.stderr.flush()
+
+
+class Bytes:
+  """A bar of bytes, for work that says itself how far it is; does nothing unless stderr is a terminal."""
+
+  def __init__(self, label: str):
+    self._label = label
+    self._total = self._done = 0
+    self._begin = self._shown = time.monotonic()
+    self._visible = False
+
+  def expect(self, count: int) -> None:
+    """So many more bytes are to be done."""
+    self._total += count
+
+  def advance(self, count: int) -> None:
+    """So many more bytes are done."""
+    self._done += count
+    now = time.monotonic()
+    if not sys.stderr.isatty() or now - self._begin < _PATIENCE or now - self._shown < _INTERVAL:
+      return
+    filled = min(_WIDTH * self._done // max(self._total, 1), _WIDTH)
+    bar = "#" * filled + "-" * (_WIDTH - filled)
+    sys.stderr.write(f"\r{self._label} [{bar}] {self._done / 1e6:,.0f}/{self._total / 1e6:,.0f} MB")
+    sys.stderr.flush()
+    self._visible, self._shown = True, now
+
+  def close(self) -> None:
+    """Takes the bar away."""
+    if self._visible:
+      sys.stderr.write("\r\033[K")
+      sys.stderr.flush()
+      self._visible = False

@@ -1,0 +1,1 @@
+"""One-off work on checkpoints: looking into them and converting them, over the runtime's reader."""

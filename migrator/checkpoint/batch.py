@@ -1,0 +1,209 @@
+"""Converts several checkpoints: the failure of one is reported, and the others are done."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import os
+import time
+import traceback
+from collections.abc import Sequence
+from typing import Any, Callable, Optional, Protocol
+
+from migrator.checkpoint import convert, destination
+from migrator.checkpoint.report import Report
+from migrator.runtime import state
+from migrator.runtime.errors import CheckpointError
+
+Say = Callable[[Sequence[str]], None]
+
+
+class Progress(Protocol):
+  """Shows how far the work is."""
+
+  def expect(self, count: int) -> None: ...
+  def advance(self, count: int) -> None: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+  """What the command line asks for; see the options of `migrator convert`.
+
+  Attributes:
+    checkpoints: prefixes, directories or files.
+    out: see `destination.destination`.
+    format: None for the one that the ending of `out` tells.
+    model: `pkg.module:factory`, or None.
+  """
+
+  checkpoints: Sequence[str]
+  out: str
+  format: Optional[str] = None
+  model: Optional[str] = None
+  map_file: Optional[str] = None
+  scope: str = ""
+  flavour: Optional[str] = None
+  weights: Optional[str] = None
+  allow_missing: Sequence[str] = ()
+  suggest_map: Optional[str] = None
+  dry_run: bool = False
+  link: str = "auto"
+  force: bool = False
+  all: bool = False
+  skip_strings: bool = False
+  verify: str = "quick"
+
+
+@dataclasses.dataclass
+class Result:
+  """What became of one checkpoint.
+
+  Attributes:
+    checkpoint: as it was asked for.
+    report: None if it failed.
+    error: None, or the message.
+    missing: variables of the model that a dry run did not find.
+    trace: the traceback of the factory's error, if that is what failed.
+  """
+
+  checkpoint: str
+  report: Optional[Report] = None
+  error: Optional[str] = None
+  missing: tuple[str, ...] = ()
+  trace: str = ""
+
+  def to_dict(self) -> dict[str, Any]:
+    """Returns the result as what JSON can hold."""
+    result: dict[str, Any] = {"checkpoint": self.checkpoint, "error": self.error}
+    if self.report is not None:
+      result.update(self.report.to_dict(), missing=list(self.missing))
+    return result
+
+
+def run(request: Request, say: Optional[Say], progress: Progress) -> list[Result]:
+  """Does all that was asked for.
+
+  Args:
+    request: what was asked for.
+    say: is given the lines of each report, as soon as there are any; None is silent.
+    progress: is told how many bytes there are, and how many are done.
+
+  Returns:
+    One result for each checkpoint, by step.
+  """
+  say = say or (lambda lines: None)
+  found: list[tuple[str, str]] = []
+  results: list[Result] = []
+  for path in request.checkpoints:
+    try:
+      found += [(path, prefix) for prefix in prefixes(path, request.all)]
+    except (CheckpointError, OSError) as error:
+      results.append(Result(path, error=_message(error)))
+  found = list({os.path.realpath(prefix): (path, prefix) for path, prefix in found}.values())
+  format_ = request.format or destination.default_format(request.out)
+  options = convert.Options(
+    out=request.out,
+    format=format_,
+    link=request.link,
+    force=request.force,
+    verify=request.verify,
+    skip_strings=request.skip_strings,
+    several=len(found) > 1 or request.all or len(results) > 0,
+  )
+  if found and (request.model or format_ != "checkpoint"):
+    fault = _without_tensorflow(request, format_)
+    if fault:
+      return [*results, *(Result(prefix, error=fault) for _, prefix in found)]
+  seconds: dict[str, float] = {}
+  model = None
+  if request.model and found:
+    begin = time.monotonic()
+    import tensorflow  # noqa: F401  (timed apart from the factory)
+
+    seconds["import tensorflow"] = time.monotonic() - begin
+    from migrator.checkpoint import planned
+
+    try:
+      model = planned.Model.make(request, format_)
+    except CheckpointError as error:
+      trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+      return [*results, Result(request.model, error=_message(error), trace=trace)]
+    seconds["factory"] = model.seconds
+  elif format_ in ("keras", "weights.h5") and found:
+    fault = f"--format {format_} saves a Keras model: --model says which."
+    return [*results, *(Result(prefix, error=fault) for _, prefix in found)]
+  taken: dict[str, str] = {}
+  for _, prefix in sorted(found, key=lambda item: state.step_of(item[1])):
+    results.append(_one(prefix, request, options, model, say, progress, seconds, taken))
+  return results
+
+
+def _one(
+  prefix: str,
+  request: Request,
+  options: convert.Options,
+  model: Any,
+  say: Say,
+  progress: Progress,
+  seconds: dict[str, float],
+  taken: dict[str, str],
+) -> Result:
+  """Converts one checkpoint. `taken` holds the outputs of the others, with their sources."""
+  try:
+    if request.suggest_map:
+      return Result(prefix, report=None, error=model.suggest(prefix, request.suggest_map, say))
+    job = convert.plan(prefix, options, model.select if model else None, model)
+    job.report.seconds = {**seconds, **job.report.seconds}
+    other = taken.setdefault(os.path.realpath(job.where.path), prefix)
+    if other != prefix:
+      raise CheckpointError(
+        f"{prefix} and {other} would both become {job.where.path}: convert them into two directories."
+      )
+    say(job.report.plan_lines())
+    if job.selection.missing and not request.dry_run:
+      raise CheckpointError(model.missing_message(prefix, job.selection))
+    if request.dry_run:
+      return Result(prefix, job.report, missing=job.selection.missing)
+    progress.expect(job.num_bytes * (1 if options.verify == "none" else 2))
+    report = convert.run(job, options, progress.advance)
+    say(report.result_lines())
+    return Result(prefix, report)
+  except (CheckpointError, OSError) as error:
+    return Result(prefix, error=_message(error))
+
+
+def prefixes(path: str, every: bool) -> list[str]:
+  """Returns the checkpoints that a path means.
+
+  Args:
+    path: a prefix, one of its files, or a directory.
+    every: of a directory, all; else the newest.
+
+  Raises:
+    CheckpointError: if there is none.
+  """
+  if every and os.path.isdir(path):
+    found = state.all_prefixes(path)
+  else:
+    newest = state.resolve(path)
+    found = [] if newest is None else [newest]
+  if not found:
+    where = "is no checkpoint in" if os.path.isdir(path) else "is nothing at"
+    raise CheckpointError(f"There {where} {path}.")
+  return found
+
+
+def _message(error: Exception) -> str:
+  if isinstance(error, OSError) and error.filename:
+    return f"{error.filename}: {error.strerror or error}"
+  return str(error)
+
+
+def _without_tensorflow(request: Request, format_: str) -> str:
+  """Returns what to say if TensorFlow is not installed, else ""."""
+  if importlib.util.find_spec("tensorflow") is not None:
+    return ""
+  what = "--model" if request.model else f"--format {format_}"
+  return (
+    f"{what} needs TensorFlow, which is not installed: pip install 'estimator-migrator[runtime]'."
+  )
