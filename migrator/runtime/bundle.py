@@ -13,11 +13,12 @@ import struct
 from collections.abc import Iterator
 from typing import Union
 
-from migrator.runtime import files, ordered_code
+from migrator.runtime import files, ordered_code, snappy
 from migrator.runtime.crc32c import crc32c, masked
 
 MAGIC = 0xDB4775248B80FB57
 FOOTER_SIZE = 48
+_SNAPPY = 1
 TRAILER_SIZE = 5  # After each block: one byte for the compression, four for the checksum.
 
 Bounds = tuple[tuple[int, int], ...]
@@ -162,7 +163,7 @@ def read_index(prefix: str) -> Index:
     raise DamagedIndexError(f"does not end as an index does (it is {len(data)} bytes long)")
   try:
     return _parse(data, footer)
-  except (IndexError, struct.error, UnicodeDecodeError) as e:
+  except (IndexError, ValueError, struct.error) as e:
     raise DamagedIndexError(f"cannot be read as an index: {e}") from e
 
 
@@ -301,13 +302,16 @@ def _block(data: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]
   """Yields the (key, value) pairs of the table block at `offset`."""
   if offset + size + TRAILER_SIZE > len(data):
     raise DamagedIndexError(f"ends within a block (it is {len(data)} bytes long)")
-  if data[offset + size]:
-    raise DamagedIndexError("is compressed, which TensorFlow does not do")
-  block = data[offset : offset + size]
   (checksum,) = struct.unpack("<I", data[offset + size + 1 : offset + size + TRAILER_SIZE])
   if masked(crc32c(data[offset : offset + size + 1])) != checksum:
     raise DamagedIndexError(f"is damaged: the checksum of the {size} bytes at {offset} differs")
-  end = size - 4 - 4 * struct.unpack("<I", block[-4:])[0]
+  block = data[offset : offset + size]
+  compression = data[offset + size]
+  if compression == _SNAPPY:
+    block = snappy.decompress(block)
+  elif compression:
+    raise DamagedIndexError(f"has a block of compression {compression}, which is unknown")
+  end = len(block) - 4 - 4 * struct.unpack("<I", block[-4:])[0]
   position = 0
   key = b""
   while position < end:
