@@ -20,13 +20,26 @@ class Slot:
     suffix: TF1's name of it, which follows the variable's name in a checkpoint; also its name in ours.
     attribute: where the stock Keras optimizer keeps it, as a list with one variable per weight.
     legacy: its name in a v2 canned Estimator's checkpoint, `training/<optimizer>/<variable>/<legacy>`.
-    in_v1: False if TF1's slot of that name has another meaning, so that it cannot be loaded.
+    v1: TF1's suffix, where that of our checkpoints is another one because the values differ.
+    transform: the name of the transform that makes the value out of TF1's; "" if they are the same.
+      "times_minus_rate": times minus the learning rate.
   """
 
   suffix: str
   attribute: str
   legacy: str
-  in_v1: bool = True
+  v1: str = ""
+  transform: str = ""
+
+  @property
+  def v1_suffix(self) -> str:
+    """TF1's name of the slot."""
+    return self.v1 or self.suffix
+
+  @property
+  def in_v1(self) -> bool:
+    """Whether TF1's slot has the same name and the same value."""
+    return not self.transform
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,8 +67,47 @@ ADAM = Kind(
   (Slot("Adam", "_momentums", "m"), Slot("Adam_1", "_velocities", "v")),
   (("beta_1", "beta_1"), ("beta_2", "beta_2")),
 )
+# BERT's, whose code named the slots itself. No v2 Estimator had it.
+ADAM_WEIGHT_DECAY = Kind(
+  "AdamWeightDecay", "", (Slot("adam_m", "_momentums", ""), Slot("adam_v", "_velocities", ""))
+)
 ADAGRAD = Kind("Adagrad", "Adagrad", (Slot("Adagrad", "_accumulators", "accumulator"),))
+ADADELTA = Kind(
+  "Adadelta",
+  "Adadelta",
+  (
+    Slot("Adadelta", "_accumulated_grads", "accum_grad"),
+    Slot("Adadelta_1", "_accumulated_delta_vars", "accum_var"),
+  ),
+  (("rho", "rho"),),
+)
+FTRL = Kind(
+  "Ftrl",
+  "Ftrl",
+  (Slot("Ftrl", "_accumulators", "accumulator"), Slot("Ftrl_1", "_linears", "linear")),
+  tuple(
+    (name, name)
+    for name in (
+      "beta",
+      "l1_regularization_strength",
+      "l2_regularization_strength",
+      "learning_rate_power",
+    )
+  ),
+)
 GRADIENT_DESCENT = Kind("GradientDescent", "SGD", (), (("momentum", "momentum"),))
+# The velocity of the v2 Estimators has the learning rate inside, as Keras has.
+MOMENTUM = Kind("Momentum", "", (Slot("Momentum", "_momentums", ""),))
+KERAS_MOMENTUM = Kind(
+  "Momentum",
+  "SGD",
+  (Slot("momentum", "momentums", "momentum", v1="Momentum", transform="times_minus_rate"),),
+  (("momentum", "momentum"),),
+)
+PROXIMAL_ADAGRAD = Kind("ProximalAdagrad", "", (Slot("ProximalAdagrad", "_accumulators", ""),))
+PROXIMAL_GRADIENT_DESCENT = Kind("ProximalGradientDescent", "")
+
+AVERAGE = Slot("ExponentialMovingAverage", "_model_variables_moving_average", "")
 
 
 def rmsprop(centered: bool, momentum_slot: bool) -> Kind:
@@ -81,17 +133,33 @@ def _stock(optimizer: Any) -> Optional[Kind]:
   keras = tf.keras.optimizers
   if type(optimizer) is keras.Adam and not optimizer.amsgrad:
     return ADAM
-  if type(optimizer) is keras.Adagrad:
-    return ADAGRAD
   if type(optimizer) is keras.SGD:
-    if not optimizer.momentum:
-      return GRADIENT_DESCENT
-    # Keras keeps the learning rate within the velocity, TF1 outside.
-    velocity = Slot("momentum", "momentums", "momentum", in_v1=False)
-    return Kind("Momentum", "SGD", (velocity,), (("momentum", "momentum"),))
+    return KERAS_MOMENTUM if optimizer.momentum else GRADIENT_DESCENT
   if type(optimizer) is keras.RMSprop:
     return rmsprop(optimizer.centered, bool(optimizer.momentum))
-  return None
+  others = {keras.Adagrad: ADAGRAD, keras.Adadelta: ADADELTA, keras.Ftrl: FTRL}
+  return others.get(type(optimizer))
+
+
+def _refusal(optimizer: Any) -> str:
+  """Returns why the state of an optimizer that is not known cannot be carried over."""
+  name = f"{type(optimizer).__module__}.{type(optimizer).__name__}"
+  keras = tf.keras.optimizers
+  if isinstance(optimizer, keras.AdamW):
+    return (
+      f"The state of {name} cannot be carried over: TF1 has no such optimizer. BERT's decays within "
+      "the update and corrects no bias: migrator.runtime.optimizers.AdamWeightDecay."
+    )
+  if type(optimizer) is keras.Adam:
+    return (
+      f"The state of {name} with amsgrad cannot be carried over: TF1 has no such optimizer. Use Adam "
+      "without amsgrad, or migrator.runtime.optimizers.Adam."
+    )
+  return (
+    f"The state of {name} cannot be carried over: use tf.keras.optimizers.SGD, Adadelta, Adagrad, "
+    "Adam (without amsgrad), Ftrl or RMSprop, not a subclass and not the legacy ones, or an "
+    "optimizer of migrator.runtime.optimizers."
+  )
 
 
 class OptimizerState:
@@ -116,11 +184,11 @@ class OptimizerState:
     """
     kind = getattr(optimizer, "migrator_kind", None) or _stock(optimizer)
     if kind is None:
-      raise TypeError(
-        f"The state of {type(optimizer).__module__}.{type(optimizer).__name__} cannot be carried "
-        "over: use tf.keras.optimizers.SGD, Adagrad, Adam (without amsgrad) or RMSprop, not a "
-        "subclass and not the legacy ones, or an optimizer of migrator.runtime.optimizers."
-      )
+      raise TypeError(_refusal(optimizer))
+    if getattr(optimizer, "use_ema", False):
+      kind = dataclasses.replace(kind, slots=(*kind.slots, AVERAGE))
+    else:
+      kind = dataclasses.replace(kind, ignored=(*kind.ignored, AVERAGE.suffix))
     self.kind: Kind = kind
     self._optimizer = optimizer
     if hasattr(optimizer, "running_powers"):
@@ -130,10 +198,9 @@ class OptimizerState:
       optimizer.build(variables)
     self.iterations = inner(optimizer.iterations)
     rate = optimizer._learning_rate
-    # A schedule has no state of its own.
-    self.learning_rate = (
-      None if isinstance(rate, tf.keras.optimizers.schedules.LearningRateSchedule) else inner(rate)
-    )
+    # A schedule or a function has no state of its own; a function may stand for a variable.
+    rate = rate.variable if isinstance(rate, VariableRate) else rate
+    self.learning_rate = None if callable(rate) else inner(rate)
 
   def slot(self, slot: Slot, variable: Any) -> tf.Variable:
     """Returns the slot of one trainable variable.
@@ -163,6 +230,16 @@ class OptimizerState:
     if self.kind.name != "Adam":
       return None
     return self.hyperparameter("beta_1"), self.hyperparameter("beta_2")
+
+
+class VariableRate:
+  """A learning rate that somebody else keeps in a variable: its value at the time of the update."""
+
+  def __init__(self, variable: Any):
+    self.variable = inner(variable)
+
+  def __call__(self) -> tf.Tensor:
+    return self.variable.read_value()
 
 
 def inner(variable: Any) -> tf.Variable:
