@@ -131,6 +131,7 @@ class NamedCheckpoint(tf.train.Checkpoint):
       raise RuntimeError("migrator.runtime needs Keras on TensorFlow: unset KERAS_BACKEND.")
     weights = weight_names(model, scope)
     optimizer_state = OptimizerState(optimizer, model.trainable_variables, flavour)
+    optimizer_state.use_names(weights)
     trainable = {id(v) for v in model.trainable_variables}
     by_name = {name: inner(weight) for name, weight in weights.items()}
     slots = {}

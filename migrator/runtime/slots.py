@@ -221,6 +221,11 @@ class OptimizerState:
       ) from e
     return inner(slots[index])
 
+  def use_names(self, names: dict[str, Any]) -> None:
+    """Tells an optimizer that treats weights by their name the names in the checkpoint."""
+    if hasattr(self._optimizer, "use_names"):
+      self._optimizer.use_names(names)
+
   def hyperparameter(self, attribute: str) -> float:
     """Returns the value of a hyperparameter that is a plain number in the optimizer."""
     return float(getattr(self._optimizer, attribute) or 0.0)
