@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections.abc import Iterable
 from typing import Optional
 
 from migrator.runtime import bundle
@@ -116,7 +117,7 @@ class _Reading:
   def contents(self) -> Contents:
     """Tells the names apart."""
     scalars = {name for name, entry in self._entries.items() if not entry.shape}
-    powers = {name: m for name in scalars if (m := _BETA_POWER.fullmatch(name))}
+    powers = _powers(scalars)
     if self._dialect == "object":
       self._add_object_slots()
     else:
@@ -355,6 +356,16 @@ def _kind(base: str, count: int, has_powers: bool) -> tuple[str, tuple[str, ...]
   return "unknown", tuple(base if not i else f"{base}_{i}" for i in range(count))
 
 
+def _powers(names: Iterable[str]) -> dict[str, re.Match]:
+  """Returns the matches of those names that are running powers of beta."""
+  return {name: match for name in names if (match := _BETA_POWER.fullmatch(name))}
+
+
+def beta_powers(contents: Contents) -> list[str]:
+  """Returns the keys of all running powers of beta."""
+  return list(_powers(contents.counters))
+
+
 def _pairs(powers: dict[str, re.Match]) -> list[tuple]:
   """Returns (scope, key of beta1's power, key of beta2's), in the order in which they were made."""
   found: dict[tuple[str, int], list] = {}
@@ -397,8 +408,10 @@ def adam_updates(
   Raises:
     CheckpointError: if the powers cannot come from these betas, or several Adams differ.
   """
-  names = [optimizer] if optimizer is not None else list(contents.optimizers)
-  pairs = [pair for name in names for pair in contents.optimizers[name].beta_powers]
+  if optimizer is not None:
+    pairs = list(contents.optimizers[optimizer].beta_powers)
+  else:
+    pairs = [pair[1:] for pair in _pairs(_powers(contents.counters))]
   counts = {_count_of(contents, pair, beta1, beta2) for pair in pairs} - {None}
   if not counts:
     return contents.step

@@ -1,38 +1,19 @@
-"""Reads the checkpoint of a canned Estimator: which key holds which weight, slot and count.
-
-Two dialects are known. v1 Estimators write TF1's names, `<variable>/t_0/Adam`, where the part between
-the variable and the slot is an accident of the scope in which the optimizer ran. v2 Estimators write
-`training/Adam/<variable>/m` and the scalar hyperparameters.
-"""
+"""Reads the values of a name-based checkpoint, by what `dialects` knows of its names."""
 
 from __future__ import annotations
 
-import math
-import re
 from typing import Optional
 
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import state
+from migrator.runtime import dialects, state
+from migrator.runtime.bundle import DamagedIndexError
+from migrator.runtime.contents import Contents
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.slots import Kind, Slot
 
 GLOBAL_STEP = "global_step"
-_OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-_BETA_POWER = re.compile(r"(?:^|/)beta([12])_power(?:_\d+)?$")
-_V2 = re.compile(r"^training/([^/]+)/(.+)$")
-# The last slot of each TF1 optimizer tells which one it was.
-_V1_OPTIMIZERS = (
-  ("Adam_1", "Adam"),
-  ("Adagrad", "Adagrad"),
-  ("Momentum", "Momentum"),
-  ("RMSProp", "RMSProp"),
-  ("Ftrl", "Ftrl"),
-  ("Adadelta", "Adadelta"),
-)
-# Below this, float32 counts in denormal numbers and the exponent cannot be told any more.
-_SMALLEST_POWER = 1e-37
 
 
 class Tf1Checkpoint:
@@ -40,9 +21,12 @@ class Tf1Checkpoint:
 
   Attributes:
     prefix: the path without suffix.
+    contents: its variables, slots and optimizers.
     flavour: "v1" or "v2", by the names of the slots.
     shapes: key -> shape; for a part of a partitioned slot the shape of the whole.
   """
+
+  contents: Contents
 
   def __init__(self, prefix: str):
     """Opens the checkpoint.
@@ -52,36 +36,41 @@ class Tf1Checkpoint:
     """
     self.prefix = prefix
     self._index = state.check_intact(prefix)
-    if _OBJECT_GRAPH in self._index.entries:
+    if dialects.OBJECT_GRAPH in self._index.entries:
       raise CheckpointError(
         f"{prefix} is an object checkpoint (tf.train.Checkpoint), not one of an Estimator."
       )
+    try:
+      self.contents = dialects.describe(prefix, self._index)
+    except DamagedIndexError as e:
+      raise CheckpointError(f"{prefix}.index {e}. The checkpoint is damaged.") from e
     self._reader = tf.train.load_checkpoint(prefix)
     self.shapes = {key: entry.shape for key, entry in self._index.entries.items()}
-    self.flavour = "v2" if any(_V2.match(key) for key in self.shapes) else "v1"
+    self.flavour = "v2" if self.contents.dialect_id == "v2" else "v1"
 
   @property
   def optimizer(self) -> str:
-    """The name of the optimizer, or "GradientDescent" if there are no slots."""
-    for key in self.shapes:
-      match = _V2.match(key)
-      if match:
-        return match.group(1)
-    for suffix, name in _V1_OPTIMIZERS:
-      if any(key.endswith("/" + suffix) for key in self.shapes):
-        return name
+    """The optimizer, "GradientDescent" if there are no slots; v2 names are Keras's."""
+    for name, optimizer in self.contents.optimizers.items():
+      if self.flavour == "v2":
+        return name.rpartition("/")[2]
+      return "RMSProp" if optimizer.kind == "CenteredRMSProp" else optimizer.kind
     return "GradientDescent"
 
   @property
   def step(self) -> int:
-    """The global step."""
-    if GLOBAL_STEP not in self.shapes:
+    """The global step.
+
+    Raises:
+      CheckpointError: if there is none.
+    """
+    if self.contents.step is None:
       raise CheckpointError(f"{self.prefix} has no global_step: it is not one of an Estimator.")
-    return int(self._reader.get_tensor(GLOBAL_STEP))
+    return self.contents.step
 
   def dtype(self, key: str) -> tf.DType:
     """Returns the data type of a key."""
-    return self._reader.get_variable_to_dtype_map()[key]
+    return tf.as_dtype(self._index.entries[key].dtype)
 
   def slot_keys(self, weights: tuple, slot: Slot, kind: Kind) -> dict[str, list[str]]:
     """Finds one slot of all weights.
@@ -92,67 +81,36 @@ class Tf1Checkpoint:
       kind: the optimizer of the slot.
 
     Returns:
-      Weight -> the keys of its slot: one, or one for each part of a partitioned variable. Weights
-      without the slot are absent.
+      Weight -> the keys of its slot: one, or one for each part of a partitioned variable, in the order
+      of the rows. Weights without the slot are absent.
     """
     if self.flavour == "v2":
       keys = {w: f"training/{kind.legacy}/{w}/{slot.legacy}" for w in weights}
       return {w: [key] for w, key in keys.items() if key in self.shapes}
-    found: dict[str, list[str]] = {}
-    if not slot.in_v1:
-      return found
-    for key in self.shapes:
-      if not key.endswith("/" + slot.suffix):
-        continue
-      rest = key[: -len(slot.suffix) - 1]
-      owners = [
-        w for w in weights if rest == w or rest.startswith(w + "/") or rest.endswith("/" + w)
-      ]
-      if owners:
-        found.setdefault(max(owners, key=len), []).append(key)
-    return found
+    found = {w: list(self.contents.slot_keys(w, slot.v1_suffix)) for w in weights}
+    return {w: keys for w, keys in found.items() if keys}
 
   def counters(self) -> list[str]:
     """Returns the keys that hold Adam's running powers of beta."""
-    return [key for key in self.shapes if _BETA_POWER.search(key)]
+    return dialects.beta_powers(self.contents)
 
   def hyperparameters(self) -> dict[str, float]:
     """Returns the scalars of a v2 checkpoint: `training/<optimizer>/<name>` -> value."""
-    keys = (key for key, shape in self.shapes.items() if shape == () and _V2.match(key))
-    return {key: float(self._reader.get_tensor(key)) for key in keys}
+    return {
+      f"{optimizer.name}/{name}": float(value)
+      for optimizer in self.contents.optimizers.values()
+      for name, value in optimizer.hyperparameters.items()
+      if value is not None
+    }
 
-  def adam_updates(self, beta1: float, beta2: float) -> int:
-    """Returns the number of updates that Adam has made.
-
-    The global step is what the program made of it. The powers of beta begin at beta and are
-    multiplied by it after each update, so they count the updates themselves.
+  def adam_updates(self, beta1: float, beta2: float, optimizer: Optional[str] = None) -> int:
+    """Returns the number of updates that Adam has made; see `dialects.adam_updates`.
 
     Raises:
       CheckpointError: if the powers cannot come from these betas, or there are several.
     """
-    powers: dict[str, list[float]] = {"1": [], "2": []}
-    for key in self.counters():
-      match = _BETA_POWER.search(key)
-      if match:
-        powers[match.group(1)].append(float(self._reader.get_tensor(key)))
-    if not powers["1"] and not powers["2"]:
-      return self.step
-    if len(powers["1"]) > 1 or len(powers["2"]) > 1:
-      raise CheckpointError(f"{self.prefix} was written with several Adam optimizers.")
-    counts = [
-      math.log(power[0]) / math.log(np.float32(beta)) - 1
-      for beta, power in ((beta1, powers["1"]), (beta2, powers["2"]))
-      if power and 0.0 < beta < 1.0 and power[0] > _SMALLEST_POWER
-    ]
-    if not counts:
-      return self.step  # So many updates that the correction is 1 whatever their number.
-    count = round(counts[0])
-    if any(abs(c - count) > 0.05 + 1e-3 * count for c in counts):
-      raise CheckpointError(
-        f"{self.prefix} was written by an Adam with other decay rates than the program's "
-        f"beta1={beta1:g}, beta2={beta2:g}."
-      )
-    return count
+    updates = dialects.adam_updates(self.contents, optimizer, beta1, beta2)
+    return self.step if updates is None else updates
 
   def read(self, keys: list[str]) -> np.ndarray:
     """Returns the value of one key, or of several parts of a partitioned slot, joined.
@@ -161,30 +119,33 @@ class Tf1Checkpoint:
       CheckpointError: if the data are damaged.
     """
     try:
-      if len(keys) == 1:
-        return self._reader.get_tensor(keys[0])
+      if len(keys) == 1 and len(self._index.pieces(keys[0])) == 1:
+        ((bounds, _),) = self._index.pieces(keys[0])
+        if all(length == size for (_, length), size in zip(bounds, self.shapes[keys[0]])):
+          return self._reader.get_tensor(keys[0])
       return self._read_parts(keys)
-    except (tf.errors.OpError, IndexError, RuntimeError) as e:
+    except (tf.errors.OpError, IndexError, RuntimeError, ValueError, DamagedIndexError) as e:
+      if isinstance(e, CheckpointError):
+        raise
       raise CheckpointError(f"{keys[0]} of {self.prefix} cannot be read: {e}") from e
 
   def _read_parts(self, keys: list[str]) -> np.ndarray:
-    """Returns the parts of a partitioned slot, joined in the order of their bounds."""
+    """Returns the parts of a partitioned variable or slot, put together by their bounds."""
     shape = self.shapes[keys[0]]
     value: Optional[np.ndarray] = None
+    filled = 0
     for key in keys:
-      for bounds in self._index.entries[key].slices:
-        extents = [
-          (start, length if length >= 0 else n) for (start, length), n in zip(bounds, shape)
-        ]
+      for bounds, _ in self._index.pieces(key):
         spec = "{} {}".format(
-          " ".join(map(str, shape)), ":".join(f"{start},{length}" for start, length in extents)
+          " ".join(map(str, shape)), ":".join(f"{start},{length}" for start, length in bounds)
         )
         part = tf.raw_ops.RestoreV2(
           prefix=self.prefix, tensor_names=[key], shape_and_slices=[spec], dtypes=[self.dtype(key)]
         )[0].numpy()
         if value is None:
-          value = np.full(shape, np.nan, part.dtype)
-        value[tuple(slice(start, start + length) for start, length in extents)] = part
-    if value is None or np.isnan(value).any():
+          value = np.empty(shape, part.dtype)
+        value[tuple(slice(start, start + length) for start, length in bounds)] = part
+        filled += part.size
+    if value is None or filled != value.size:
       raise CheckpointError(f"The parts of {keys[0]} in {self.prefix} do not make up the whole.")
     return value
