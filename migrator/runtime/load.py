@@ -91,6 +91,10 @@ def _match(source: Tf1Checkpoint, checkpoint: named.NamedCheckpoint) -> dict[str
   for slot in optimizer.kind.slots:
     for weight, parts in source.slot_keys(checkpoint.trainable, slot, optimizer.kind).items():
       keys[f"{weight}/{slot.suffix}"] = parts
+    if source.flavour == "v1" and slot.in_v1:
+      # What is no slot of a known optimizer still has its own name; it must not pass as loaded.
+      names = (f"{weight}/{slot.suffix}" for weight in checkpoint.trainable)
+      keys.update({n: [n] for n in names if n in source.shapes and n not in keys})
   for suffix in optimizer.kind.ignored:
     ignored.update(key for key in source.shapes if key.endswith("/" + suffix))
   used = ignored.union(*keys.values())
