@@ -17,6 +17,7 @@ from migrator import __version__
 _COMMANDS = {
   "rewrite": ("migrator.cli.rewrite", "Rewrite Estimator programs to TF2; prints a diff."),
   "lint": ("migrator.cli.lint", "Report deprecated and faulty checkpoint APIs."),
+  "inspect": ("migrator.cli.inspect", "Show what is in a TF1 checkpoint."),
   "convert": ("migrator.cli.convert", "Convert TF1 checkpoints to TF2."),
   "verify": ("migrator.cli.verify", "Run a program before and after, and compare the two."),
   "rule": ("migrator.cli.rule", "Explain one rule."),
