@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Sequence
+import time
 from typing import Optional
 
 from migrator.checkpoint.source import Source
@@ -19,6 +19,8 @@ SUFFIXES = {
   "weights.h5": ".weights.h5",
 }
 STATE = state.STATE_FILES[0]
+_TIMES = re.compile(rb"^all_model_checkpoint_timestamps: *([\d.eE+]+)", re.M)
+_PRESERVED = re.compile(rb"^last_preserved_timestamp: *([\d.eE+]+)", re.M)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,33 +119,49 @@ def state_text(directory: str, name: str, step: Optional[int]) -> str:
   Raises:
     CheckpointError: if the state file that is there cannot be read.
   """
-  listed: list[str] = []
-  newest: Optional[str] = None
   path = os.path.join(directory, STATE)
+  listed: list[tuple[str, float]] = []
+  newest = ""
+  preserved = time.time() - 1
   if os.path.exists(path):
+    with open(path, "rb") as file:
+      text = file.read()
     try:
-      with open(path, "rb") as file:
-        old = state_file.parse(file.read())
+      old = state_file.parse(text)
     except ValueError as error:
       raise CheckpointError(f"{path} is broken: {error} Repair or remove it.") from error
-    listed = [p for p in old.all_model_checkpoint_paths if os.path.basename(p) != name]
-    newest = old.model_checkpoint_path or None
-  later = newest is not None and os.path.basename(newest) != name and _step(newest) > (step or 0)
+    newest = old.model_checkpoint_path
+    times = [float(number) for number in _TIMES.findall(text)]
+    paths = old.all_model_checkpoint_paths
+    if len(times) != len(paths):
+      times = [_saved(os.path.join(directory, p)) for p in paths]
+    listed = [entry for entry in zip(paths, times) if os.path.basename(entry[0]) != name]
+    preserved = float((_PRESERVED.findall(text) or [0])[-1])
   # Before those of later steps, so that the oldest comes first.
-  place = len([p for p in listed if _step(p) <= (step or 0)])
-  listed.insert(place, name)
-  return _text(newest if later and newest else name, listed)
+  place = len([p for p, _ in listed if _step(p) <= (step or 0)])
+  listed.insert(place, (name, time.time()))
+  if not newest or os.path.basename(newest) == name or _step(newest) <= (step or 0):
+    newest = name
+  lines = [f'model_checkpoint_path: "{_escaped(newest)}"']
+  lines += [f'all_model_checkpoint_paths: "{_escaped(p)}"' for p, _ in listed]
+  # tf.train.CheckpointManager needs the times to count these among its own.
+  lines += [f"all_model_checkpoint_timestamps: {saved!r}" for _, saved in listed]
+  if preserved:
+    lines.append(f"last_preserved_timestamp: {preserved!r}")
+  return "\n".join(lines) + "\n"
+
+
+def _saved(prefix: str) -> float:
+  """Returns when a checkpoint was written."""
+  try:
+    return os.path.getmtime(prefix + ".index")
+  except OSError:
+    return time.time()
 
 
 def _step(path: str) -> int:
   match = re.search(r"-(\d+)$", path)
   return int(match.group(1)) if match else -1
-
-
-def _text(newest: str, listed: Sequence[str]) -> str:
-  lines = [f'model_checkpoint_path: "{_escaped(newest)}"']
-  lines += [f'all_model_checkpoint_paths: "{_escaped(path)}"' for path in listed]
-  return "\n".join(lines) + "\n"
 
 
 def _escaped(path: str) -> str:

@@ -118,7 +118,6 @@ def convert(
       if asked[name]:
         option = "map" if name == "map_file" else name.replace("_", "-")
         raise click.UsageError(f"--{option} goes with --model.")
-  signal.signal(signal.SIGTERM, _interrupt)
   request = batch.Request(
     checkpoints=checkpoints,
     out=out or os.curdir + os.sep + "converted" + os.sep,
@@ -129,10 +128,12 @@ def convert(
   )
   progress = Bytes("Converting")
   say = None if as_json else _say
+  previous = signal.signal(signal.SIGTERM, _interrupt)
   try:
     results = batch.run(request, say, progress)
   finally:
     progress.close()
+    signal.signal(signal.SIGTERM, previous)
   for result in results:
     if result.error is not None:
       click.echo(f"Error: {result.error}", err=True)
