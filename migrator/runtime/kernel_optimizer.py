@@ -85,7 +85,8 @@ class KernelOptimizer(tf.keras.optimizers.Optimizer):
     if _KERAS_3:
       super().__init__(learning_rate=rate, name=name, **shared)
     else:
-      super().__init__(name=name, **shared)
+      # Keras 2 has 0, which multiplies each weight by it in each step.
+      super().__init__(name=name, weight_decay=None, **shared)
       self._learning_rate = rate if _is_function(rate) else self._build_learning_rate(rate)
       # The kernels take resource handles and run as plain operations.
       self.jit_compile = False
@@ -119,10 +120,12 @@ class KernelOptimizer(tf.keras.optimizers.Optimizer):
     return super().add_variable_from_reference(*args, **kwargs)
 
   def _new_slot(self, variable: Any, name: str, value: float) -> Any:
+    # In the type of the weight at once, as TF1: by way of float32 it would be rounded twice.
     if _KERAS_3:
-      initializer = tf.keras.initializers.Constant(value)
-      return self.add_variable_from_reference(variable, name, initializer=initializer)
-    initial = tf.fill(variable.shape, tf.cast(value, variable.dtype))
+      return self.add_variable_from_reference(
+        variable, name, initializer=lambda shape, dtype: tf.constant(value, dtype, shape)
+      )
+    initial = tf.constant(value, variable.dtype, variable.shape)
     return self.add_variable_from_reference(variable, name, initial_value=initial)
 
   def _index(self, variable: Any) -> int:

@@ -79,23 +79,32 @@ def dense(name, values, units):
   return tf.nn.bias_add(tf.matmul(values, kernel), bias)
 
 
-def model_fn(features, labels, mode, params):
-  case = CASES[params["case"]]
+def loss_of(features, labels, sparse):
+  """Builds the network; returns its loss."""
   net = features["x"]
-  if params["sparse"]:
+  if sparse:
     with v1.variable_scope("lookup"):
       table = v1.get_variable("embeddings", [ROWS, 4])
     net = tf.concat([tf.reduce_mean(tf.gather(table, features["ids"]), axis=1), net], axis=1)
   net = tf.tanh(dense("hidden", net, 8))
-  loss = optimizer_cases.loss_of(tf, labels, dense("logits", net, 3))
-  step = v1.train.get_global_step()
+  return optimizer_cases.loss_of(tf, labels, dense("logits", net, 3))
+
+
+def update_of(case, loss, step):
+  """Returns the operation that trains."""
   variables = v1.trainable_variables()
   gradients = clipped(case, tf.gradients(loss, variables))
   update = make_optimizer(case, step).apply_gradients(zip(gradients, variables), global_step=step)
-  if case.ema is not None:
-    with tf.control_dependencies([update]):
-      num_updates = step.read_value() if case.ema_num_updates else None
-      update = v1.train.ExponentialMovingAverage(case.ema, num_updates).apply(variables)
+  if case.ema is None:
+    return update
+  with tf.control_dependencies([update]):
+    num_updates = step.read_value() if case.ema_num_updates else None
+    return v1.train.ExponentialMovingAverage(case.ema, num_updates).apply(variables)
+
+
+def model_fn(features, labels, mode, params):
+  loss = loss_of(features, labels, params["sparse"])
+  update = update_of(CASES[params["case"]], loss, v1.train.get_global_step())
   return v1.estimator.EstimatorSpec(mode, loss=loss, train_op=update)
 
 
