@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Callable
+from typing import Callable, Optional
 
 from migrator.checkpoint import data_files, object_graph, tensors
 from migrator.checkpoint.source import Source
@@ -92,6 +92,7 @@ def write(
   by_key: dict[str, Tensor],
   link: str,
   advance: Callable[[int], None],
+  copied_to: Optional[data_files.Copied] = None,
 ) -> Written:
   """Writes the files of the checkpoint `prefix`.
 
@@ -101,6 +102,7 @@ def write(
     by_key: see `complete`.
     link: "auto", "hard" (an error if it cannot be), or "copy".
     advance: is told how many bytes more are done, of those that are copied or written anew.
+    copied_to: is told where bytes were copied to, as soon as they are there.
 
   Raises:
     OSError: if something cannot be written; files may be left then.
@@ -131,7 +133,7 @@ def write(
   if used and (link == "copy" or reason):
     way = COPIED
     for shard, found in used.items():
-      data_files.copy(source.shard(shard), paths[place_of[shard]], found, advance)
+      data_files.copy(source.shard(shard), paths[place_of[shard]], found, advance, copied_to)
       copied += sum(end - begin for begin, end in found)
       offset_of[shard] = data_files.moved(found)
 

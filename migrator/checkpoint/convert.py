@@ -186,15 +186,18 @@ def _write_checkpoint(job: Job, options: Options, place: placing.Place, advance:
   assert job.selection.stamp is not None
   by_key = checkpoint_format.complete(job.values, job.selection.stamp)
   prefix = os.path.join(place.scratch, job.where.name)
-  with _timed(report, "write"):
-    written = checkpoint_format.write(job.source, prefix, by_key, options.link, advance)
+  with readback.Comparer() as comparer:
+    compare = comparer.submit if options.verify == "quick" else None
+    with _timed(report, "write"):
+      written = checkpoint_format.write(job.source, prefix, by_key, options.link, advance, compare)
+    if options.verify != "none":
+      with _timed(report, "read back"):
+        full = options.verify == "full"
+        found = readback.verify(job.source, prefix, written, full, advance, comparer)
+      report.verified = dataclasses.asdict(found)
   report.way, report.reason = written.way or "written", written.reason
   report.shared, report.dead = written.shared, written.dead
   report.copied, report.new = written.copied, written.new
-  if options.verify != "none":
-    with _timed(report, "read back"):
-      found = readback.verify(job.source, prefix, written, options.verify == "full", advance)
-    report.verified = dataclasses.asdict(found)
   state_path = os.path.join(place.directory, destination.STATE)
   if job.where.listed:
     text = destination.state_text(place.directory, job.where.name, report.step)

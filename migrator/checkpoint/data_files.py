@@ -23,6 +23,8 @@ _UNSUPPORTED = frozenset(
 )
 
 Advance = Callable[[int], None]
+Copied = Callable[[str, int, str, int, int], None]
+"""Is told what has been copied: source file, offset in it, new file, offset in it, length."""
 
 
 def link(pairs: Sequence[tuple[str, str]]) -> Optional[OSError]:
@@ -80,7 +82,13 @@ def moved(ranges: Sequence[Range]) -> Callable[[int], int]:
   return offset
 
 
-def copy(source: str, target: str, ranges: Sequence[Range], advance: Advance) -> None:
+def copy(
+  source: str,
+  target: str,
+  ranges: Sequence[Range],
+  advance: Advance,
+  copied: Optional[Copied] = None,
+) -> None:
   """Copies ranges of a file, one behind the other, within the system where it can.
 
   Args:
@@ -88,25 +96,36 @@ def copy(source: str, target: str, ranges: Sequence[Range], advance: Advance) ->
     target: the new file.
     ranges: what to copy.
     advance: is told how many bytes more are done.
+    copied: is told each time which bytes are there now.
 
   Raises:
     OSError: if the source ends before, or the system refuses; the target may be there in part.
   """
+  there = position = 0
+
+  def done(count: int) -> None:
+    nonlocal there, position
+    if copied is not None:
+      copied(source, position, target, there, count)
+    position += count
+    there += count
+    advance(count)
+
   with open(source, "rb", buffering=0) as reader, open(target, "xb", buffering=0) as writer:
     for begin, end in ranges:
       position = begin
       for way in (_by_range, _by_sendfile, _by_buffer):
-        position = way(reader, writer, position, end, advance)
+        way(reader, writer, position, end, done)
         if position == end:
           break
       if position < end:
         raise OSError(errno.EIO, f"ends before the byte {end}", source)
 
 
-def _by_range(reader: BinaryIO, writer: BinaryIO, position: int, end: int, advance: Advance) -> int:
-  """Copies with `copy_file_range`; returns how far it came."""
+def _by_range(reader: BinaryIO, writer: BinaryIO, position: int, end: int, done: Advance) -> None:
+  """Copies with `copy_file_range`, as far as it comes."""
   if not hasattr(os, "copy_file_range"):
-    return position
+    return
   with _unless_unsupported():
     while position < end:
       count = os.copy_file_range(
@@ -115,30 +134,26 @@ def _by_range(reader: BinaryIO, writer: BinaryIO, position: int, end: int, advan
       if not count:
         break
       position += count
-      advance(count)
-  return position
+      done(count)
 
 
 def _by_sendfile(
-  reader: BinaryIO, writer: BinaryIO, position: int, end: int, advance: Advance
-) -> int:
-  """Copies with `sendfile`; returns how far it came."""
+  reader: BinaryIO, writer: BinaryIO, position: int, end: int, done: Advance
+) -> None:
+  """Copies with `sendfile`, as far as it comes."""
   if not hasattr(os, "sendfile"):
-    return position
+    return
   with _unless_unsupported():
     while position < end:
       count = os.sendfile(writer.fileno(), reader.fileno(), position, min(_CHUNK, end - position))
       if not count:
         break
       position += count
-      advance(count)
-  return position
+      done(count)
 
 
-def _by_buffer(
-  reader: BinaryIO, writer: BinaryIO, position: int, end: int, advance: Advance
-) -> int:
-  """Copies through memory; returns how far it came."""
+def _by_buffer(reader: BinaryIO, writer: BinaryIO, position: int, end: int, done: Advance) -> None:
+  """Copies through memory, as far as it comes."""
   view = memoryview(bytearray(min(_BUFFER, max(end - position, 1))))
   reader.seek(position)
   while position < end:
@@ -147,8 +162,7 @@ def _by_buffer(
       break
     write_all(writer, view[:count])
     position += count
-    advance(count)
-  return position
+    done(count)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import concurrent.futures
 import dataclasses
 import os
 from collections.abc import Iterable
-from typing import Callable
+from typing import Callable, Optional
 
 from migrator.checkpoint.checkpoint_format import LINKED, Written
 from migrator.checkpoint.source import Source
@@ -16,6 +16,7 @@ from migrator.runtime.bundle import Bounds, Entry
 from migrator.runtime.errors import CheckpointError
 
 _BUFFER = 1 << 20  # bytes: what two of them need stays near the processor
+_THREADS = 2
 _SHARE = 64 << 20  # bytes that one thread compares at a time
 
 
@@ -34,12 +35,61 @@ class Verified:
   compared: int = 0
 
 
+class Comparer:
+  """Compares what is copied with its source while the next bytes are on their way; a context manager."""
+
+  def __init__(self) -> None:
+    self._pool = concurrent.futures.ThreadPoolExecutor(_THREADS)
+    self._files: dict[str, int] = {}
+    self._futures: list[concurrent.futures.Future] = []
+    self._ranges: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+
+  def __enter__(self) -> Comparer:
+    return self
+
+  def __exit__(self, *error: object) -> None:
+    for future in self._futures:
+      future.cancel()
+    self._pool.shutdown()
+    for file in self._files.values():
+      os.close(file)
+
+  def submit(self, old: str, old_offset: int, new: str, new_offset: int, size: int) -> None:
+    """Compares `size` bytes of two files, in the background."""
+    for path in (old, new):
+      if path not in self._files:
+        self._files[path] = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    self._ranges.setdefault((old, new), []).append((old_offset, new_offset, size))
+    self._futures.append(
+      self._pool.submit(_equal, self._files[old], self._files[new], old_offset, new_offset, size)
+    )
+
+  def finish(self) -> None:
+    """Waits for all comparisons.
+
+    Raises:
+      CheckpointError: if any bytes differ.
+    """
+    for future in self._futures:
+      if not future.result():
+        raise _different("the data that were copied")
+    self._ranges = {pair: _joined(found) for pair, found in self._ranges.items()}
+
+  def covers(self, old: str, old_offset: int, new: str, new_offset: int, size: int) -> bool:
+    """Returns whether these bytes have been compared."""
+    return any(
+      a <= old_offset and old_offset + size <= a + length and old_offset - a == new_offset - b
+      for a, b, length in self._ranges.get((old, new), ())
+    )
+
+
 def verify(
   source: Source,
   prefix: str,
   written: Written,
   full: bool,
   advance: Callable[[int], None],
+  comparer: Optional[Comparer] = None,
 ) -> Verified:
   """Compares a checkpoint with its source.
 
@@ -49,12 +99,15 @@ def verify(
     written: what it should hold.
     full: read the bytes also where the data file is the source's own.
     advance: is told how many bytes more are compared.
+    comparer: what has compared bytes while they were copied.
 
   Raises:
     CheckpointError: if anything differs.
     OSError: if a file cannot be read.
   """
   result = Verified()
+  if comparer is not None:
+    comparer.finish()
   try:
     index = bundle.read_index(prefix)
   except bundle.DamagedIndexError as error:
@@ -83,7 +136,12 @@ def verify(
           result.linked += new.size
           if not full:
             continue
-        to_read.append((source.shard(old.shard), old.offset, path, new.offset, new.size))
+        where = (source.shard(old.shard), old.offset, path, new.offset, new.size)
+        if not full and comparer is not None and comparer.covers(*where):
+          result.compared += new.size
+          advance(new.size)
+        else:
+          to_read.append(where)
       if len(index.pieces(key)) != len(tensor.pieces):
         raise _different(tensor.name)
     elif tensor.data is not None:
@@ -133,7 +191,7 @@ def _compare_bytes(
     with open(pair[0], "rb", buffering=0) as old, open(pair[1], "rb", buffering=0) as new:
       shares = _shares([(o, n, size) for a, o, b, n, size in to_read if (a, b) == pair])
       # Reading lets other threads run, and so does the comparison of the next one's bytes.
-      with concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+      with concurrent.futures.ThreadPoolExecutor(_THREADS) as pool:
         futures = [pool.submit(_equal, old.fileno(), new.fileno(), *share) for share in shares]
         try:
           for future, (_, _, size) in zip(futures, shares):
@@ -149,6 +207,15 @@ def _compare_bytes(
 
 def _shares(ranges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
   """Returns ranges (offset, offset, size), neighbours joined and long ones cut, for the threads."""
+  return [
+    (old + done, new + done, min(_SHARE, size - done))
+    for old, new, size in _joined(ranges)
+    for done in range(0, size, _SHARE)
+  ]
+
+
+def _joined(ranges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+  """Returns ranges (offset, offset, size) in order, those that touch as one."""
   joined: list[tuple[int, int, int]] = []
   for old, new, size in sorted(ranges):
     if joined:
@@ -157,11 +224,7 @@ def _shares(ranges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
         joined[-1] = (a, b, max(length, old - a + size))
         continue
     joined.append((old, new, size))
-  return [
-    (old + done, new + done, min(_SHARE, size - done))
-    for old, new, size in joined
-    for done in range(0, size, _SHARE)
-  ]
+  return joined
 
 
 def _equal(old: int, new: int, old_offset: int, new_offset: int, size: int) -> bool:

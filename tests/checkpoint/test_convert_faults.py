@@ -195,19 +195,16 @@ def test_data_are_copied_also_where_the_system_has_no_call_for_it(
   assert convert.code == 0, convert.output
 
 
-def test_a_byte_that_changes_on_the_way_is_found(source, tmp_path, convert, monkeypatch):
-  original = data_files.copy
+@pytest.mark.parametrize("verify", ["quick", "full"])
+def test_a_byte_that_changes_on_the_way_is_found(verify, source, tmp_path, convert, monkeypatch):
+  def by_range(reader, writer, position, end, done):
+    data = bytearray(reader.read())
+    data[100] ^= 1
+    writer.write(data)
+    done(len(data))
 
-  def copy(source_path, target, ranges, advance):
-    original(source_path, target, ranges, advance)
-    with open(target, "r+b") as file:
-      file.seek(100)
-      byte = file.read(1)
-      file.seek(100)
-      file.write(bytes([byte[0] ^ 1]))
-
-  monkeypatch.setattr(data_files, "copy", copy)
-  printed = convert(source, "--out", tmp_path / "new", "--link", "copy")
+  monkeypatch.setattr(data_files, "_by_range", by_range)
+  printed = convert(source, "--out", tmp_path / "new", "--link", "copy", "--verify", verify)
   assert convert.code == 2
   assert "Reading back shows a difference" in printed
   assert not list(tmp_path.glob("new*"))
