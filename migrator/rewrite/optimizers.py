@@ -1,7 +1,6 @@
 """The optimizer argument of a canned estimator -> a Keras optimizer with TF1's rule.
 
-Which stock optimizer is exact with which arguments was measured against the Estimator's own
-continuation, and is tested so in tests/equivalence. Formulas: the TF1 classes at
+Which stock optimizer is exact with which arguments was measured, see `optimizer_table`. Formulas: the TF1 classes at
 https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/train/Optimizer
 """
 
@@ -13,67 +12,66 @@ from typing import Optional
 
 from migrator.analysis import facts, symbols
 from migrator.analysis.module import UNKNOWN
-from migrator.rewrite import emit, moves
+from migrator.rewrite import emit, moves, optimizer_table
 from migrator.rewrite.plan import Plan, Unsupported
 
 _STRING_RATE_V1 = "0.05"  # what a v1 canned estimator uses for an optimizer given by name
 
 
-@dataclasses.dataclass(frozen=True)
-class Kind:
-  """How one TF1 optimizer is written in TF2.
-
-  Attributes:
-    parameters: TF1's parameter names in order.
-    stock: (class name, {TF1 name: Keras name}, extra arguments), or None where the stock
-      optimizer's rule is another one.
-    exact: class name in `runtime.optimizers`, whose parameters have TF1's names.
-    defaults: TF1's values of parameters whose Keras default differs.
-  """
-
-  parameters: tuple[str, ...]
-  stock: Optional[tuple[str, dict[str, str], dict[str, str]]]
-  exact: str
-  defaults: dict[str, str] = dataclasses.field(default_factory=dict)
-
-
+# TF1 class -> its parameters in order. The exact class of the runtime has the same names.
 _V1 = {
-  "AdamOptimizer": Kind(
-    ("learning_rate", "beta1", "beta2", "epsilon", "use_locking", "name"),
-    ("Adam", {"beta1": "beta_1", "beta2": "beta_2"}, {}),
-    "Adam",
-    {"learning_rate": "0.001", "epsilon": "1e-8"},
+  "AdadeltaOptimizer": ("learning_rate", "rho", "epsilon", "use_locking", "name"),
+  "AdagradOptimizer": ("learning_rate", "initial_accumulator_value", "use_locking", "name"),
+  "AdamOptimizer": ("learning_rate", "beta1", "beta2", "epsilon", "use_locking", "name"),
+  "FtrlOptimizer": (
+    "learning_rate",
+    "learning_rate_power",
+    "initial_accumulator_value",
+    "l1_regularization_strength",
+    "l2_regularization_strength",
+    "use_locking",
+    "name",
+    "accum_name",
+    "linear_name",
+    "l2_shrinkage_regularization_strength",
+    "beta",
   ),
-  "AdagradOptimizer": Kind(
-    ("learning_rate", "initial_accumulator_value", "use_locking", "name"),
-    ("Adagrad", {}, {"epsilon": "0.0"}),
-    "Adagrad",
+  "GradientDescentOptimizer": ("learning_rate", "use_locking", "name"),
+  "MomentumOptimizer": ("learning_rate", "momentum", "use_locking", "name", "use_nesterov"),
+  "ProximalAdagradOptimizer": (
+    "learning_rate",
+    "initial_accumulator_value",
+    "l1_regularization_strength",
+    "l2_regularization_strength",
+    "use_locking",
+    "name",
   ),
-  "GradientDescentOptimizer": Kind(
-    ("learning_rate", "use_locking", "name"), ("SGD", {}, {}), "GradientDescent"
+  "ProximalGradientDescentOptimizer": (
+    "learning_rate",
+    "l1_regularization_strength",
+    "l2_regularization_strength",
+    "use_locking",
+    "name",
   ),
-  "MomentumOptimizer": Kind(
-    ("learning_rate", "momentum", "use_locking", "name", "use_nesterov"), None, "Momentum"
-  ),
-  "RMSPropOptimizer": Kind(
-    ("learning_rate", "decay", "momentum", "epsilon", "use_locking", "centered", "name"),
-    None,
-    "RMSProp",
+  "RMSPropOptimizer": (
+    "learning_rate",
+    "decay",
+    "momentum",
+    "epsilon",
+    "use_locking",
+    "centered",
+    "name",
   ),
 }
 _STRINGS_V1 = {
-  "Adagrad": "AdagradOptimizer",
-  "Adam": "AdamOptimizer",
-  "RMSProp": "RMSPropOptimizer",
-  "SGD": "GradientDescentOptimizer",
+  "Adagrad": "Adagrad",
+  "Adam": "Adam",
+  "Ftrl": "Ftrl",
+  "RMSProp": "RMSProp",
+  "SGD": "GradientDescent",
 }
-_TF1_NAMES = {
-  "AdamOptimizer": "Adam",
-  "AdagradOptimizer": "Adagrad",
-  "GradientDescentOptimizer": "GradientDescent",
-  "MomentumOptimizer": "Momentum",
-  "RMSPropOptimizer": "RMSProp",
-}
+# They change the names of the slots.
+_NAMES = ("name", "accum_name", "linear_name")
 # Keras optimizers of the v2 flavour: {Keras name: exact name} and the differing defaults.
 _V2 = {
   "Adam": (
@@ -151,7 +149,7 @@ def convert(
 def _by_name(plan, tf, name, node, flavour, exact, place) -> Optimizer:
   if flavour == "v1" and name in _STRINGS_V1:
     rate = {"learning_rate": _STRING_RATE_V1}
-    return _write_v1(plan, tf, _V1[_STRINGS_V1[name]], rate, exact, place)
+    return _write_v1(plan, tf, _STRINGS_V1[name], rate, exact, place)
   if flavour == "v2" and name in _V2:
     return _write_v2(plan, tf, name, {}, exact, place)
   raise Unsupported("EM211", node, optimizer=repr(name))
@@ -163,16 +161,21 @@ def _by_call(plan: Plan, tf: str, call: ast.Call, flavour: str, exact: bool) -> 
   name = path.rpartition(".")[2]
   unsupported = Unsupported("EM211", call, optimizer=plan.module.source(call.func))
   if flavour == "v1" and path.startswith("tf.train.") and name in _V1:
-    bound = facts.bind_arguments(call, _V1[name].parameters)
+    bound = facts.bind_arguments(call, _V1[name])
     if bound is None:
       raise unsupported
     texts = _argument_texts(plan, bound)
-    given_name = bound.get("name")
-    if given_name and plan.module.constant(given_name.value) != _TF1_NAMES[name]:
-      raise Unsupported("EM211", call, optimizer="a renamed optimizer (name=)")
-    for ignored in ("use_locking", "name"):
+    kind = name[: -len("Optimizer")]
+    for naming in _NAMES:
+      given = bound.get(naming)
+      usual = (kind,) if naming == "name" else (kind, None)
+      if given and plan.module.constant(given.value) not in usual:
+        raise Unsupported("EM211", call, optimizer=f"a renamed optimizer ({naming}=)")
+    for ignored in ("use_locking", *_NAMES):
       texts.pop(ignored, None)
-    return _write_v1(plan, tf, _V1[name], texts, exact, call)
+    if texts.get("beta") == "None":
+      del texts["beta"]  # Keras has no other word for 0.
+    return _write_v1(plan, tf, kind, texts, exact, call)
   if flavour == "v2" and path.startswith("tf.keras.optimizers.") and name in _V2:
     bound = facts.bind_arguments(call, _V2[name][0])
     if bound is None:
@@ -206,17 +209,18 @@ def _is_flag(symbol: symbols.Symbol) -> bool:
   return symbol.path.startswith(("tf.app", "tf.flags"))
 
 
-def _write_v1(plan, tf, kind: Kind, texts: dict[str, str], exact: bool, place) -> Optimizer:
-  if exact or kind.stock is None:
-    return Optimizer(_call(f"{plan.runtime()}.optimizers.{kind.exact}", texts, {}, {}))
-  name, renames, extra = kind.stock
-  if name == "Adam":
-    plan.report("EM221", place)
-  added = {**kind.defaults, **extra}
+def _write_v1(plan, tf, kind: str, texts: dict[str, str], exact: bool, place) -> Optimizer:
+  # The estimators that are carried over have numeric columns only, and no schedule passes.
+  stock = None if exact else optimizer_table.choose(kind, sparse=False, schedule=False)
+  if stock is None:
+    return Optimizer(_call(f"{plan.runtime()}.optimizers.{kind}", texts, {}, {}))
+  if stock.code:
+    plan.report(stock.code, place)
   note = ""
-  if "epsilon" in added and "epsilon" not in texts:
-    note = "# TF1's epsilon" if float(added["epsilon"]) else "# as TF1: no epsilon"
-  return Optimizer(_call(f"{tf}.keras.optimizers.{name}", texts, renames, added), note)
+  if "epsilon" in stock.written and "epsilon" not in texts:
+    note = "# TF1's epsilon" if float(stock.written["epsilon"]) else "# as TF1: no epsilon"
+  function = f"{tf}.keras.optimizers.{stock.name}"
+  return Optimizer(_call(function, texts, stock.renames, stock.written), note)
 
 
 def _write_v2(plan, tf, name: str, texts: dict[str, str], exact: bool, place) -> Optimizer:
