@@ -11,6 +11,7 @@ from conftest import HERE, legacy_interpreter
 from optimizer_cases import CASES, SAVED, STEPS
 
 from migrator import runtime
+from migrator.runtime import named
 
 LOSSES = 1e-6  # Relative, of each step.
 WEIGHTS = 1e-5  # Of the greatest absolute value of the tensor.
@@ -80,7 +81,7 @@ def test_training_from_the_beginning(estimators, case):
   run = f"{case} sparse"
   model = optimizer_cases.make_model(tf, sparse=True)
   reader = tf.train.load_checkpoint(str(root / run / "model.ckpt-0"))
-  for name, weight in runtime.named.weight_names(model).items():
+  for name, weight in named.weight_names(model).items():
     weight.assign(reader.get_tensor(name))
   optimizer = optimizer_cases.make_optimizer(tf, runtime.optimizers, CASES[case])
   checkpoint = runtime.named_checkpoint(model, optimizer, flavour="v1")

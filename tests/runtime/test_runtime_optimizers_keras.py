@@ -7,7 +7,7 @@ import tensorflow as tf
 from optimizer_cases import CASES
 
 from migrator import runtime
-from migrator.runtime import optimizers
+from migrator.runtime import optimizers, slots
 
 v1 = tf.compat.v1
 KINDS = [c for c in CASES if not CASES[c].schedule] + ["ftrl_beta", "adam_weight_decay"]
@@ -207,8 +207,8 @@ def test_a_saved_model_goes_on_as_if_it_had_not_been_saved(tmp_path, data, name,
   fit(again, data[6:])
   for value, wanted in zip(again.get_weights(), model.get_weights()):
     np.testing.assert_array_equal(value, wanted)
-  state = runtime.slots.OptimizerState(model.optimizer, model.trainable_variables, "v1")
-  other = runtime.slots.OptimizerState(again.optimizer, again.trainable_variables, "v1")
+  state = slots.OptimizerState(model.optimizer, model.trainable_variables, "v1")
+  other = slots.OptimizerState(again.optimizer, again.trainable_variables, "v1")
   for weight, twin in zip(model.trainable_variables, again.trainable_variables):
     for slot in state.kind.slots:
       np.testing.assert_array_equal(
@@ -237,7 +237,7 @@ def test_averages_of_weights_without_a_gradient_go_on():
   optimizer.build([used, other])
   other.assign([3.0])
   optimizer.apply_gradients([(tf.constant([2.0]), used), (None, other)])
-  averages = [runtime.slots.inner(a) for a in optimizer._model_variables_moving_average]
+  averages = [slots.inner(a) for a in optimizer._model_variables_moving_average]
   np.testing.assert_allclose([a.numpy()[0] for a in averages], [0.0, 2.0])
 
 
@@ -245,7 +245,7 @@ def test_averages_begin_with_the_weights_also_when_built_within_a_function():
   optimizer = optimizers.GradientDescent(1.0, use_ema=True, ema_momentum=0.5)
   weight = tf.Variable([1.0])
   tf.function(lambda: optimizer.apply_gradients([(tf.constant([2.0]), weight)]))()
-  average = runtime.slots.inner(optimizer._model_variables_moving_average[0])
+  average = slots.inner(optimizer._model_variables_moving_average[0])
   np.testing.assert_allclose(average.numpy(), [0.0])  # Between 1 and -1.
 
 
