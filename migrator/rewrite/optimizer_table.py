@@ -54,17 +54,18 @@ STOCK = {
 CONDITIONS = tuple(itertools.product((False, True), (False, True), (True, False)))
 """The columns of `MEASURED`: (sparse gradients, learning rate with a schedule, fresh start)."""
 
-# The worse of the two versions of Keras, the order of magnitude; "Adam" where it was the worst seed.
+# The order of magnitude: the worst of five seeds and of the two versions of Keras. Adam's is a
+# matter of the seed, because Keras rounds the bias correction in another way: hence its code.
 MEASURED: Mapping[str, tuple[float, ...]] = {
   #                    dense                      sparse
   #                    constant      schedule     constant      schedule
   #                    fresh, continued ...
   "GradientDescent": (0.0, 0.0, 0.0, 0.0, 1e-6, 1e-6, 1e-6, 1e-6),
-  "Momentum": (1e-6, 1e-6, 1e-1, 1e-1, 1e-3, 1e-3, 1e-1, 1e-1),
-  "Adagrad": (1e-6, 1e-6, 1e-6, 1e-6, 1e-2, 1e-2, 1e-2, 1e-2),
-  "Adam": (1e-5, 1e-5, 1e-5, 1e-5, 1e-2, 1e-2, 1e-2, 1e-2),
-  "RMSProp": (1e1, 1e-6, 1e1, 1e-6, 1e1, 1e-3, 1e1, 1e-3),
-  "Ftrl": (1e-6, 1e-6, 1e-6, 1e-6, 1.0, 1.0, 1.0, 1.0),
+  "Momentum": (1e-6, 1e-6, 1e-1, 1.0, 1e-1, 1e-1, 1e-1, 1.0),
+  "Adagrad": (0.0, 0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3, 1e-4),
+  "Adam": (1e-5, 1e-5, 1e-5, 1e-5, 1e-1, 1e-1, 1e-1, 1e-1),
+  "RMSProp": (1e1, 1e-6, 1e1, 1e-6, 1e1, 1e-2, 1e1, 1e-2),
+  "Ftrl": (0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0),
   "Adadelta": (1e-6, 1e-6, 1e-6, 1e-6, 1e-2, 1e-2, 1e-2, 1e-2),
 }
 

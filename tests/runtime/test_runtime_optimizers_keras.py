@@ -216,6 +216,29 @@ def test_a_saved_model_goes_on_as_if_it_had_not_been_saved(tmp_path, data, name,
       )
 
 
+@pytest.mark.parametrize("name", ["adam_clip_ema", "ftrl_shrinkage"])
+def test_dense_updates_are_compiled_by_xla(data, name):
+  """As Keras 3 does by itself on a GPU."""
+  weights = []
+  for jit_compile in (True, False):
+    tf.keras.utils.set_random_seed(3)
+    model = optimizer_cases.make_model(tf, sparse=False)
+    optimizer = optimizer_cases.make_optimizer(tf, optimizers, CASES[name])
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer, loss, jit_compile=jit_compile)
+    dataset = tf.data.Dataset.from_generator(
+      lambda: (({"x": x}, labels) for _, x, labels in data),
+      output_signature=(
+        {"x": tf.TensorSpec([optimizer_cases.BATCH, 4])},
+        tf.TensorSpec([optimizer_cases.BATCH], tf.int64),
+      ),
+    )
+    model.fit(dataset, verbose=0)
+    weights.append(model.get_weights())
+  for value, wanted in zip(*weights):
+    np.testing.assert_allclose(value, wanted, rtol=0, atol=1e-6)
+
+
 def test_averages_stay_beside_the_weights_until_they_are_asked_for(data):
   """Other Keras optimizers put them in at the end of fit; a TF1 program did not."""
   model, plain = compiled("sgd_ema"), compiled("sgd")
