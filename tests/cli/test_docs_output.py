@@ -67,7 +67,7 @@ def test_every_call_of_lint_in_the_pages_can_be_made(page, tmp_path, monkeypatch
       elif not word.startswith("-") and "." not in word:
         (tmp_path / word).mkdir(parents=True, exist_ok=True)
     lint.make_context("lint", words)
-  assert calls or page.name in ("plugins.md", "rules.md")
+  assert calls or page.name not in ("ci.md", "lint.md", "silencing.md")
 
 
 @pytest.mark.parametrize("page", ["docs/ci.md"])
