@@ -19,7 +19,7 @@ SEED = 1
 # Every optimizer where a table is looked up, with ids that occur several times; some without.
 RUNS = {
   **{f"{case} sparse": (case, True) for case in CASES},
-  **{f"{case} dense": (case, False) for case in ("momentum", "adam_weight_decay")},
+  **{f"{case} dense": (case, False) for case in ("adam_weight_decay", "adadelta", "ftrl_l1_l2")},
 }
 # Those whose slots begin each in another way, and averages.
 FRESH = (
@@ -117,6 +117,26 @@ def test_interruption_with_an_own_checkpoint_changes_nothing(estimators, tmp_pat
   model, optimizer, checkpoint = migrated(case, True)
   checkpoint.restore(saved)
   found += optimizer_cases.train(tf, model, optimizer, data[SAVED + 10 :])
+  compare(checkpoint, root / run / f"model.ckpt-{STEPS}", found, losses[run][SAVED:])
+
+
+STOCK = {
+  "sgd_ema sparse": lambda k: k.SGD(0.1, use_ema=True, ema_momentum=0.9),
+  "adadelta dense": lambda k: k.Adadelta(1.0, epsilon=1e-8),
+  "ftrl_l1_l2 dense": lambda k: k.Ftrl(
+    0.1, l1_regularization_strength=0.01, l2_regularization_strength=0.1
+  ),
+}
+
+
+@pytest.mark.parametrize("run", STOCK)
+def test_stock_optimizer_that_goes_on_from_an_estimators_checkpoint(estimators, run):
+  root, losses = estimators
+  model = optimizer_cases.make_model(tf, RUNS[run][1])
+  optimizer = STOCK[run](tf.keras.optimizers)
+  checkpoint = runtime.named_checkpoint(model, optimizer, flavour="v1")
+  runtime.load_tf1_checkpoint(checkpoint, str(root / run / f"model.ckpt-{SAVED}"))
+  found = optimizer_cases.train(tf, model, optimizer, optimizer_cases.batches(SEED)[SAVED:])
   compare(checkpoint, root / run / f"model.ckpt-{STEPS}", found, losses[run][SAVED:])
 
 
