@@ -17,6 +17,7 @@ if TYPE_CHECKING:
   from migrator.runtime.inputs import only_inputs
   from migrator.runtime.load import LoadReport, load_tf1_checkpoint
   from migrator.runtime.manager import CheckpointManager
+  from migrator.runtime.name_map import NameMap
   from migrator.runtime.named import NamedCheckpoint, named_checkpoint
   from migrator.runtime.summaries import SummarySaver
 
@@ -25,6 +26,7 @@ _MODULES = {
   "CheckpointError": "errors",
   "CheckpointManager": "manager",
   "LoadReport": "load",
+  "NameMap": "name_map",
   "NamedCheckpoint": "named",
   "SummarySaver": "summaries",
   "evaluate": "evaluation",
@@ -39,6 +41,7 @@ __all__ = [
   "CheckpointError",
   "CheckpointManager",
   "LoadReport",
+  "NameMap",
   "NamedCheckpoint",
   "SummarySaver",
   "evaluate",

@@ -10,15 +10,16 @@ Works on the index alone and a few scalars, without TensorFlow. The dialects:
 
 from __future__ import annotations
 
-import math
+import dataclasses
 import re
 import struct
-from collections.abc import Iterable
 from typing import Optional
 
 from migrator.runtime import bundle
+from migrator.runtime.adam_powers import Owner, Pair, assigned, named_powers, pairs_of
+from migrator.runtime.adam_powers import adam_updates as adam_updates
 from migrator.runtime.contents import Contents, Optimizer, Scalar, Variable
-from migrator.runtime.errors import CheckpointError
+from migrator.runtime.optimizer_names import APART, FOREIGN, KINDS, has_powers, kind_of
 from migrator.runtime.slot_names import EMA, Slot, find_keras_slots, find_slots, numbered
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -32,7 +33,6 @@ _DIALECTS = {
   "object": "object-based (tf.train.Checkpoint)",
   "migrator": "object-based, by name (migrator.runtime)",
 }
-_BETA_POWER = re.compile(r"(?:(.*)/)?beta([12])_power(?:_(\d+))?")
 _STEP = re.compile(r"(?:.*/)?global_step")
 _ITER = re.compile(r"(?:(.*)/)?(?:iter|iterations)")
 _COUNTER = re.compile(r"(?:.*/)?(?:save_counter|learning_rate|OptimizeLoss/.*rate)")
@@ -40,21 +40,6 @@ _HYPERPARAMETERS = (
   "decay learning_rate beta_1 beta_2 rho momentum iter l1_regularization_strength beta "
   "l2_regularization_strength learning_rate_power initial_accumulator_value epsilon"
 ).split()
-# How many slots an optimizer of that name has, with TF1's default names.
-_KINDS = {
-  "Adam": ("Adam", ("Adam", "Adam_1")),
-  "Adagrad": ("Adagrad", ("Adagrad",)),
-  "Momentum": ("Momentum", ("Momentum",)),
-  "RMSProp": ("RMSProp", ("RMSProp", "RMSProp_1")),
-  "Ftrl": ("Ftrl", ("Ftrl", "Ftrl_1")),
-  "Adadelta": ("Adadelta", ("Adadelta", "Adadelta_1")),
-}
-_CENTERED = ("CenteredRMSProp", ("RMSProp", "RMSProp_1", "RMSProp_2"))
-# Optimizers of BERT and its descendants, whose two slots are named apart.
-_TWO_NAMES = {
-  "adam": ("AdamWeightDecay", ("adam_m", "adam_v")),
-  "lamb": ("LAMB", ("lamb_m", "lamb_v")),
-}
 # The slots of the Keras optimizers -> kind, and TF1's names in the same order.
 _KERAS_KINDS = {
   ("m", "v"): ("Adam", ("Adam", "Adam_1")),
@@ -68,8 +53,6 @@ _KERAS_KINDS = {
   ("mg", "momentum", "rms"): ("CenteredRMSProp", ("RMSProp_1", "RMSProp_2", "RMSProp")),
   ("accum_grad", "accum_var"): ("Adadelta", ("Adadelta", "Adadelta_1")),
 }
-# Below this, float32 counts in denormal numbers and the exponent cannot be told any more.
-_SMALLEST_POWER = 1e-37
 
 
 def describe(prefix: str, index: bundle.Index) -> Contents:
@@ -117,7 +100,7 @@ class _Reading:
   def contents(self) -> Contents:
     """Tells the names apart."""
     scalars = {name for name, entry in self._entries.items() if not entry.shape}
-    powers = _powers(scalars)
+    powers = named_powers(scalars)
     if self._dialect == "object":
       self._add_object_slots()
     else:
@@ -127,7 +110,7 @@ class _Reading:
       self._add_keras(keras, scalars)
       taken = {slot.key for slot in keras} | set(powers) | set(self._counters)
       rest = {name: entry for name, entry in self._entries.items() if name not in taken}
-      self._add_tf1(find_slots(rest), _pairs(powers))
+      self._add_tf1(find_slots(rest), pairs_of(powers))
     for name in powers:
       self._count(name)
     step, step_key, note = self._find_step(scalars)
@@ -218,68 +201,97 @@ class _Reading:
         scope, kind, dict(zip(names, suffixes)), list(variables), hyperparameters=values
       )
 
-  def _add_tf1(self, slots: list[Slot], pairs: list[tuple]) -> None:
+  def _add_tf1(self, slots: list[Slot], pairs: list[Pair]) -> None:
     """Adds the TF1 optimizers and the moving averages."""
     suffixes: dict[tuple[str, str], set[str]] = {}
+    scopes: dict[tuple[str, str], set[str]] = {}
     for slot in slots:
       suffixes.setdefault((slot.scope, slot.variable), set()).add(slot.suffix)
-    # (scope, name) -> number -> variable -> keys
-    groups: dict[tuple[str, str], dict[int, dict[str, list[str]]]] = {}
+      scopes.setdefault((slot.variable, slot.suffix), set()).add(slot.scope)
+    # Two optimizers of one name in two scopes: the scope tells their slots apart.
+    shared = {suffix for (_, suffix), found in scopes.items() if len(found) > 1}
+    # (scope, name) -> number -> variable -> suffix as written
+    groups: dict[tuple[str, str], dict[int, dict[str, str]]] = {}
     for slot in slots:
       if slot.suffix.startswith(EMA) and slot.variable not in self._emas:
         self._emas[slot.variable] = slot.key
         continue
-      self._slots.setdefault(slot.variable, {}).setdefault(slot.suffix, []).append(slot.key)
-      base, number = numbered(slot.suffix, suffixes[slot.scope, slot.variable])
-      if base in ("adam_m", "adam_v", "lamb_m", "lamb_v"):
-        base, number = _TWO_NAMES[base[:4]][0], "mv".index(base[-1])
+      written = slot.suffix
+      if slot.scope and slot.suffix in shared:
+        written = f"{slot.scope}/{slot.suffix}"
+      self._slots.setdefault(slot.variable, {}).setdefault(written, []).append(slot.key)
+      base, number = APART.get(slot.suffix) or numbered(
+        slot.suffix, suffixes[slot.scope, slot.variable]
+      )
       group = groups.setdefault((slot.scope, base), {})
-      group.setdefault(number, {}).setdefault(slot.variable, []).append(slot.suffix)
-    left = list(pairs)
-    for (scope, base), numbers in groups.items():
-      self._add_group(scope, base, numbers, left)
-    adams = [o for o in self._optimizers.values() if o.kind == "Adam" and not o.hyperparameters]
-    if left and adams:
-      # More pairs than optimizers can be told from the names: the last one of them has the rest.
-      last = adams[-1]
-      pairs_of_last = (*last.beta_powers, *(pair[1:] for pair in left))
-      self._optimizers[last.name] = _replaced(last, pairs_of_last)
-      if len(pairs_of_last) > 1:
-        self._notes.append(
-          f"{len(pairs_of_last)} Adams share the name {last.name}: the names do not tell which of "
-          "their powers of beta belongs to which variables."
-        )
+      group.setdefault(number, {})[slot.variable] = written
+    self._add_groups(groups, pairs)
 
-  def _add_group(
-    self, scope: str, base: str, numbers: dict[int, dict[str, list[str]]], left: list[tuple]
-  ) -> None:
-    """Adds the optimizers of one name: as many as the number of slots makes up."""
-    count = max(numbers) + 1
-    kind, names = _kind(base, count, bool(left))
-    per = len(names)
-    for first in range(0, count, per):
-      variables: dict[str, None] = {}
-      roles = {}
-      for role, number in zip(names, range(first, first + per)):
-        for variable, written in numbers.get(number, {}).items():
-          variables[variable] = None
-          roles[role] = written[0]
-      ordinal = first // per
-      name = base if not scope else f"{scope}/{base}"
-      name = name if not ordinal else f"{name} ({ordinal + 1})"
-      powers = []
-      if kind == "Adam" and left:
-        own = next((pair for pair in left if pair[0] == scope), left[0])
-        left.remove(own)
-        powers.append(own[1:])
-      self._add_optimizer(
-        name, kind, roles, list(variables), beta_powers=tuple(powers), scope=scope
-      )
-    if kind == "unknown":
+  def _add_groups(self, groups: dict, pairs: list[Pair]) -> None:
+    """Adds the optimizers of the names, and gives them their powers of beta.
+
+    Args:
+      groups: (scope, name) -> number of the slot -> variable -> suffix as written.
+      pairs: the powers.
+    """
+    kinds = {where: kind_of(where[1], max(group) + 1) for where, group in groups.items()}
+    with_powers = sum(
+      -(-(max(groups[where]) + 1) // len(roles))
+      for where, (kind, roles) in kinds.items()
+      if has_powers(kind, where[1])
+    )
+    # Two slots and nothing else known: an Adam, if there are powers that no other has.
+    twos = {
+      where: len(roles) // 2
+      for where, (kind, roles) in kinds.items()
+      if kind == "unknown" and where[1] not in FOREIGN and len(roles) % 2 == 0
+    }
+    if sum(twos.values()) <= len(pairs) - with_powers:
+      kinds.update(dict.fromkeys(twos, KINDS["Adam"]))
+    owners = []
+    for (scope, base), numbers in groups.items():
+      kind, names = kinds[scope, base]
+      sure = len({frozenset(variables) for variables in numbers.values()}) == 1
+      for ordinal, first in enumerate(range(0, max(numbers) + 1, len(names))):
+        name = self._add_numbers(scope, base, ordinal, kind, names, first, numbers)
+        if has_powers(kind, base):
+          owners.append(Owner(name, scope, base, ordinal, sure))
+      if kind == "unknown" and base not in FOREIGN:
+        count = max(numbers) + 1
+        self._notes.append(
+          f"The names do not tell which optimizer {base} is: it has {count} "
+          f"slot{'s' if count > 1 else ''} for each variable."
+        )
+    powers = assigned(owners, pairs)
+    for name, keys in powers.items():
+      self._optimizers[name] = dataclasses.replace(self._optimizers[name], beta_powers=keys)
+    if any(len(keys) > 1 for keys in powers.values()):
       self._notes.append(
-        f"The names do not tell which optimizer {base} is: it has {count} "
-        f"slot{'s' if count > 1 else ''} for each variable."
+        f"There are the powers of beta of {len(pairs)} Adams, and the names do not tell which of them "
+        "belong to which variables."
       )
+
+  def _add_numbers(
+    self,
+    scope: str,
+    base: str,
+    ordinal: int,
+    kind: str,
+    names: tuple[str, ...],
+    first: int,
+    numbers,
+  ) -> str:
+    """Adds the optimizer whose slots have the numbers from `first` on; returns its name."""
+    variables: dict[str, None] = {}
+    roles = {}
+    for role, number in zip(names, range(first, first + len(names))):
+      for variable, written in numbers.get(number, {}).items():
+        variables[variable] = None
+        roles[role] = written
+    name = f"{scope}/{base}" if scope else base
+    name = f"{name} ({ordinal + 1})" if ordinal else name
+    self._add_optimizer(name, kind, roles, list(variables), scope=scope)
+    return name
 
   def _add_optimizer(self, name: str, kind: str, roles: dict, variables: list, **more) -> None:
     self._optimizers[name] = Optimizer(name, kind, roles, tuple(variables), **more)
@@ -333,110 +345,6 @@ def _is_hyper(name: str) -> bool:
   return name.rpartition("/")[2] in _HYPERPARAMETERS
 
 
-def _kind(base: str, count: int, has_powers: bool) -> tuple[str, tuple[str, ...]]:
-  """Returns the kind, and TF1's names of its slots, by the name and the number of slots."""
-  for name, suffixes in _TWO_NAMES.values():
-    if base == name:
-      return name if name == "AdamWeightDecay" else "unknown", suffixes
-  if base == "RMSProp" and count % 2 and count % 3 == 0:
-    return _CENTERED
-  if base in _KINDS:
-    return _KINDS[base]
-  words = base.lower()
-  for name, known in _KINDS.items():
-    # A program's own name for it often says it.
-    if name.lower() in words and count == len(known[1]) and (name != "Adam" or has_powers):
-      return known
-  if "rmsprop" in words and count == 3:
-    return _CENTERED
-  if count == 2 and has_powers:
-    return _KINDS["Adam"]
-  if count == 3:
-    return _CENTERED
-  return "unknown", tuple(base if not i else f"{base}_{i}" for i in range(count))
-
-
-def _powers(names: Iterable[str]) -> dict[str, re.Match]:
-  """Returns the matches of those names that are running powers of beta."""
-  return {name: match for name in names if (match := _BETA_POWER.fullmatch(name))}
-
-
 def beta_powers(contents: Contents) -> list[str]:
   """Returns the keys of all running powers of beta."""
-  return list(_powers(contents.counters))
-
-
-def _pairs(powers: dict[str, re.Match]) -> list[tuple]:
-  """Returns (scope, key of beta1's power, key of beta2's), in the order in which they were made."""
-  found: dict[tuple[str, int], list] = {}
-  for name, match in powers.items():
-    scope, which, number = match.group(1) or "", match.group(2), int(match.group(3) or 0)
-    found.setdefault((scope, number), [None, None])[int(which) - 1] = name
-  return [(scope, *pair) for (scope, _), pair in sorted(found.items())]
-
-
-def _replaced(optimizer: Optimizer, pairs: tuple) -> Optimizer:
-  return Optimizer(
-    optimizer.name,
-    optimizer.kind,
-    optimizer.roles,
-    optimizer.variables,
-    pairs,
-    optimizer.hyperparameters,
-    optimizer.scope,
-  )
-
-
-def adam_updates(
-  contents: Contents, optimizer: Optional[str], beta1: float, beta2: float
-) -> Optional[int]:
-  """Returns the number of updates that an Adam has made, by its running powers of beta.
-
-  The powers begin at beta and are multiplied by it after each update, so t = ln(power) / ln(beta) - 1.
-  (Kingma and Ba, "Adam", algorithm 1, for the powers.)
-
-  Args:
-    contents: of the checkpoint.
-    optimizer: its name in `contents`; None: any.
-    beta1: the decay rate of the first moment, which no checkpoint holds.
-    beta2: that of the second.
-
-  Returns:
-    The count, or the global step if there are no powers, or if they have vanished: the correction is 1
-    then whatever the count.
-
-  Raises:
-    CheckpointError: if the powers cannot come from these betas, or several Adams differ.
-  """
-  if optimizer is not None:
-    pairs = list(contents.optimizers[optimizer].beta_powers)
-  else:
-    pairs = [pair[1:] for pair in _pairs(_powers(contents.counters))]
-  counts = {_count_of(contents, pair, beta1, beta2) for pair in pairs} - {None}
-  if not counts:
-    return contents.step
-  if len(counts) > 1:
-    raise CheckpointError(
-      f"{contents.prefix} was written with several Adam optimizers, which have made "
-      f"{' and '.join(map(str, sorted(c for c in counts if c is not None)))} updates."
-    )
-  return counts.pop()
-
-
-def _count_of(contents: Contents, pair: tuple, beta1: float, beta2: float) -> Optional[int]:
-  """Returns the count of one pair of powers, None if it cannot be told."""
-  counts = []
-  for key, beta in zip(pair, (beta1, beta2)):
-    power = contents.counters.get(key) if key is not None else None
-    if power and 0.0 < beta < 1.0 and _SMALLEST_POWER < power < 1.0:
-      rounded = struct.unpack("<f", struct.pack("<f", beta))[0]
-      counts.append(math.log(power) / math.log(rounded) - 1)
-  if not counts:
-    return None
-  count = round(counts[0])
-  if count < 0 or any(abs(c - count) > 0.05 + 1e-3 * count for c in counts):
-    raise CheckpointError(
-      f"{contents.prefix} was written by an Adam with other decay rates than the program's "
-      f"beta1={beta1:g}, beta2={beta2:g}."
-    )
-  return count
+  return named_powers(contents.counters)

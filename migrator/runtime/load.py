@@ -1,16 +1,19 @@
-"""Loads the checkpoint of a canned Estimator into a `NamedCheckpoint`: everything or nothing."""
+"""Loads a TF1 checkpoint into a `NamedCheckpoint` or a Keras model: everything or nothing."""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
-from typing import Optional
+from collections.abc import Sequence
+from typing import Any, Optional, Union
 
 import numpy as np
 import tensorflow as tf
 
 from migrator.runtime import differences, named, state
+from migrator.runtime import plan as plan_module
 from migrator.runtime.errors import CheckpointError
+from migrator.runtime.name_map import NameMap
 from migrator.runtime.tf1_reader import GLOBAL_STEP, Tf1Checkpoint
 
 
@@ -21,34 +24,77 @@ class LoadReport:
   Attributes:
     prefix: the checkpoint, None if there was none.
     step: its global step.
+    updates: the optimizer's own count, which is another one than the step in some programs.
     loaded: the names of the variables that were assigned.
-    missing: the names of the variables that the checkpoint lacks.
+    missing: the names of the variables that the checkpoint lacks, and that were allowed to be missing.
     unused: the keys of the checkpoint that nothing in the program asked for.
-    mismatched: the names of the variables of other shapes.
+    sources: name -> where it came from and what was done to it, where that is not the key of that name.
+    renamed: name -> its older name in the checkpoint, found by a built-in rule.
+    not_trainable: those of the loaded weights that are not trained, such as moving averages of batch
+      normalization.
+    notes: sentences that a person should read.
   """
 
   prefix: Optional[str]
   step: int
+  updates: int = 0
   loaded: tuple = ()
   missing: tuple = ()
   unused: tuple = ()
-  mismatched: tuple = ()
+  sources: dict[str, str] = dataclasses.field(default_factory=dict)
+  renamed: dict[str, str] = dataclasses.field(default_factory=dict)
+  not_trainable: tuple = ()
+  notes: tuple = ()
+
+  def __str__(self) -> str:
+    lines = [f"{self.prefix}: step {self.step}, {len(self.loaded)} variables loaded"]
+    lines += [f"  {name} <- {source}" for name, source in self.sources.items()]
+    lines += [f"  {name} was called {old}" for name, old in self.renamed.items()]
+    lines += [f"  not in the checkpoint: {name}" for name in self.missing]
+    lines += [f"  not used: {key}" for key in self.unused]
+    return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
-def load_tf1_checkpoint(checkpoint: named.NamedCheckpoint, path: str) -> LoadReport:
-  """Loads weights, optimizer slots and steps from a checkpoint of a canned Estimator.
+def load_tf1_checkpoint(
+  checkpoint: Any,
+  path: str,
+  *,
+  name_map: Union[NameMap, dict, str, None] = None,
+  weights: Optional[str] = None,
+  allow_missing: Sequence[str] = (),
+  allow_unused: Optional[bool] = None,
+) -> LoadReport:
+  """Loads weights, optimizer slots and steps from a TF1 checkpoint.
 
   Args:
-    checkpoint: what to load into.
+    checkpoint: what to load into: a `NamedCheckpoint`, or a built Keras model. Of a compiled model the
+      optimizer is loaded as well.
     path: a checkpoint prefix, a model directory (its newest checkpoint is taken), or one of the files.
+    name_map: a map file's path or its content: names that differ, and transforms. See `name_map`.
+    weights: "raw" (the default) or "ema": moving averages in place of the variables that have one.
+    allow_missing: names or patterns (`head/*`) of variables of the model that may keep their values.
+    allow_unused: whether the checkpoint may hold what the model does not have. By default a
+      `NamedCheckpoint` alone takes all of the checkpoint or nothing; a model, and a call with any of the
+      arguments above, may leave some, which the report lists.
 
   Returns:
     What was loaded. In an empty directory nothing is, with a warning.
 
   Raises:
-    CheckpointError: unless every variable is in the checkpoint, and every variable of the checkpoint
-      is in the program; the message lists all that differ. Nothing has been loaded then.
+    CheckpointError: unless every variable of the model, trainable or not, and every slot of its optimizer
+      is in the checkpoint; the message lists all that differ. Nothing has been loaded then.
+    ValueError: if the model is not built, or for an unknown `weights`.
+    TypeError: if the optimizer is not known.
   """
+  if weights not in (None, "raw", "ema"):
+    raise ValueError(f'weights must be "raw" or "ema", given: {weights!r}')
+  if isinstance(name_map, str):
+    name_map = NameMap.read(name_map)
+  elif isinstance(name_map, dict):
+    name_map = NameMap(name_map)
+  named_given = isinstance(checkpoint, named.NamedCheckpoint)
+  if allow_unused is None:
+    allow_unused = not named_given or bool(name_map or weights or allow_missing)
   prefix = state.resolve(path)
   if prefix is None:
     tf.get_logger().warning(
@@ -56,25 +102,54 @@ def load_tf1_checkpoint(checkpoint: named.NamedCheckpoint, path: str) -> LoadRep
     )
     return LoadReport(prefix=None, step=0)
   source = Tf1Checkpoint(prefix)
-  if source.flavour != checkpoint.flavour:
+  if not named_given:
+    optimizer = getattr(checkpoint, "optimizer", None)
+    checkpoint = named.named_checkpoint(checkpoint, optimizer, flavour=source.flavour)
+  has_optimizer = checkpoint.optimizer_state.iterations is not None
+  if has_optimizer and source.flavour != checkpoint.flavour:
     raise CheckpointError(differences.flavour_message(prefix, source.flavour, checkpoint.flavour))
-  keys = _match(source, checkpoint)
-  rate_key = _check_hyperparameters(source, checkpoint)
-  if rate_key is not None:
-    keys[named.LEARNING_RATE] = [rate_key]
-  step = source.step
-  betas = checkpoint.optimizer_state.adam_betas()
-  updates = source.adam_updates(*betas) if betas and source.flavour == "v1" else step
+  if not allow_unused:
+    # Says more of what differs than a plan, which lets a checkpoint have more than the model.
+    _match(source, checkpoint)
+  plan = plan_module.make_plan(checkpoint, source, name_map, weights, allow_missing)
+  plan.check()
+  rate_key = check_hyperparameters(source, checkpoint) if has_optimizer else None
   # All is read before anything is assigned: a damaged value must not leave half a model.
-  values = {name: source.read(parts) for name, parts in keys.items()}
+  values = {name: item.value(source) for name, item in plan.items.items()}
+  if rate_key is not None:
+    values[named.LEARNING_RATE] = source.read([rate_key])
   rate = differences.number(checkpoint.by_name.get(named.LEARNING_RATE))
   for name, value in values.items():
     checkpoint.by_name[name].assign(value)
-  checkpoint.by_name[named.STEP].assign(step)
-  checkpoint.by_name[named.ITERATIONS].assign(updates)
+  checkpoint.by_name[named.STEP].assign(plan.step)
+  if has_optimizer:
+    checkpoint.by_name[named.ITERATIONS].assign(plan.updates)
   differences.report_learning_rate(prefix, rate, checkpoint.by_name.get(named.LEARNING_RATE))
-  tf.get_logger().info("Restored step %d from %s.", step, prefix)
-  return LoadReport(prefix=prefix, step=step, loaded=(*values, named.STEP, named.ITERATIONS))
+  tf.get_logger().info("Restored step %d from %s.", plan.step, prefix)
+  for note in plan.notes:
+    tf.get_logger().info("%s: %s", prefix, note)
+  return LoadReport(
+    prefix=prefix,
+    step=plan.step,
+    updates=plan.updates,
+    loaded=(*values, named.STEP, *([named.ITERATIONS] if has_optimizer else [])),
+    missing=plan.allowed,
+    unused=plan.unused,
+    sources={
+      name: _told(item) for name, item in plan.items.items() if item.note or item.transforms
+    },
+    renamed=plan.renamed,
+    not_trainable=tuple(
+      n for n in checkpoint.weights if n not in checkpoint.trainable and n in values
+    ),
+    notes=plan.notes,
+  )
+
+
+def _told(item: plan_module.Item) -> str:
+  """Returns where a variable came from, in words."""
+  keys = " and ".join(k[0] if len(k) == 1 else f"{k[0]} ({len(k)} parts)" for k in item.keys)
+  return ", ".join([keys, *(transform.name for transform in item.transforms)])
 
 
 def _match(source: Tf1Checkpoint, checkpoint: named.NamedCheckpoint) -> dict[str, list[str]]:
@@ -135,7 +210,7 @@ def _candidates(expected: dict, found: dict) -> str:
   return ""
 
 
-def _check_hyperparameters(
+def check_hyperparameters(
   source: Tf1Checkpoint, checkpoint: named.NamedCheckpoint
 ) -> Optional[str]:
   """Compares the hyperparameters of a v2 checkpoint with the program's.

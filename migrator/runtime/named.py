@@ -11,13 +11,13 @@ import json
 import os
 import re
 from collections.abc import Iterable
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import tensorflow as tf
 
 from migrator.runtime import differences, state
 from migrator.runtime.errors import CheckpointError
-from migrator.runtime.slots import OptimizerState, inner
+from migrator.runtime.slots import NoOptimizer, OptimizerState, inner
 
 STAMP = "migrator_format"
 STEP = "global_step"
@@ -84,7 +84,8 @@ def named_checkpoint(
 
   Args:
     model: a built Keras model.
-    optimizer: a Keras optimizer that is known to the runtime; it is built here if it is not.
+    optimizer: a Keras optimizer that is known to the runtime; it is built here if it is not. None for
+      the weights and the step alone.
     scope: what the names of the weights begin with: the scope of the old program, e.g. "dnn".
     flavour: "v1" or "v2", the flavour of the Estimator that the program used before. By default
       what the compiled loss shows (a sum is v1, a mean is v2), else "v1".
@@ -121,7 +122,7 @@ class NamedCheckpoint(tf.train.Checkpoint):
   """
 
   by_name: dict[str, tf.Variable]
-  optimizer_state: OptimizerState
+  optimizer_state: Union[OptimizerState, NoOptimizer]
   flavour: str
   weights: tuple[str, ...]
   trainable: tuple[str, ...]
@@ -130,7 +131,11 @@ class NamedCheckpoint(tf.train.Checkpoint):
     if tf.keras.backend.backend() != "tensorflow":
       raise RuntimeError("migrator.runtime needs Keras on TensorFlow: unset KERAS_BACKEND.")
     weights = weight_names(model, scope)
-    optimizer_state = OptimizerState(optimizer, model.trainable_variables, flavour)
+    optimizer_state: Union[OptimizerState, NoOptimizer] = (
+      NoOptimizer()
+      if optimizer is None
+      else OptimizerState(optimizer, model.trainable_variables, flavour)
+    )
     optimizer_state.use_names(weights)
     trainable = {id(v) for v in model.trainable_variables}
     by_name = {name: inner(weight) for name, weight in weights.items()}
@@ -141,7 +146,8 @@ class NamedCheckpoint(tf.train.Checkpoint):
           slots[f"{name}/{slot.suffix}"] = optimizer_state.slot(slot, weight)
     by_name.update(slots)
     by_name[STEP] = tf.Variable(0, dtype=tf.int64, trainable=False, name=STEP)
-    by_name[ITERATIONS] = optimizer_state.iterations
+    if optimizer_state.iterations is not None:
+      by_name[ITERATIONS] = optimizer_state.iterations
     if flavour == "v2" and optimizer_state.learning_rate is not None:
       # The v2 Estimators keep the learning rate in the checkpoint, and it wins over the program's.
       by_name[LEARNING_RATE] = optimizer_state.learning_rate

@@ -26,6 +26,8 @@ _KNOWN = re.compile(rf"({'|'.join([*_DEFAULTS, EMA])})(_\d+)?")
 _NUMBERED = re.compile(r"(.+)_(\d+)")
 # What is left of `<end of the variable's name>/part_<k>` when its beginning is cut off.
 _INFIX = re.compile(r"(?:.*/)?(?:(?:(?:(?:p?a)?r)?t)?_)?\d+")
+# Mesh TensorFlow's Adafactor: `<variable>_slot_v`, or the means of its rows and columns.
+_MESH = re.compile(r"(.+)_(slot_(?:vr|vc|v|m))")
 # They stand below a variable and are none of an optimizer's: the helpers of an average.
 _HELPERS = ("biased", "local_step")
 # The legacy Keras optimizers.
@@ -58,11 +60,16 @@ def find_slots(entries: dict[str, Entry]) -> list[Slot]:
   that name have the shape of a variable, as with an optimizer that the program named itself.
   """
   candidates: dict[str, list[Slot]] = {}
+  slots = [
+    Slot(key, match.group(1), match.group(2), "")
+    for key in entries
+    if (match := _MESH.fullmatch(key)) and _like_mesh(match, entries)
+  ]
+  mesh = {slot.key for slot in slots}
   for key in entries:
-    slot = _owned(key, entries)
+    slot = None if key in mesh else _owned(key, entries)
     if slot is not None:
       candidates.setdefault(slot.suffix, []).append(slot)
-  slots = []
   for suffix, group in candidates.items():
     if _KNOWN.fullmatch(suffix) or _like_slots(suffix, group, entries):
       slots += group
@@ -114,6 +121,20 @@ def _like_slots(suffix: str, group: list[Slot], entries: dict[str, Entry]) -> bo
       return False
   # Numbers below numbers, such as `loss_scale/good_steps`, tell nothing.
   return any(entries[slot.key].shape for slot in group)
+
+
+def _like_mesh(match: re.Match, entries: dict[str, Entry]) -> bool:
+  """Returns whether the shape is that of a slot of Mesh TensorFlow's."""
+  owner = entries.get(match.group(1))
+  if owner is None:
+    return False
+  shape = entries[match.group(0)].shape
+  if match.group(2) in ("slot_v", "slot_m"):
+    return shape == owner.shape
+  # The means are over one axis, that of the rows or that of the columns.
+  return any(
+    shape == owner.shape[:axis] + owner.shape[axis + 1 :] for axis in range(len(owner.shape))
+  )
 
 
 def numbered(suffix: str, present: set[str]) -> tuple[str, int]:

@@ -230,11 +230,54 @@ class OptimizerState:
     """Returns the value of a hyperparameter that is a plain number in the optimizer."""
     return float(getattr(self._optimizer, attribute) or 0.0)
 
+  def rate(self) -> Optional[float]:
+    """Returns the learning rate as it is now, None if it follows a schedule.
+
+    Raises:
+      RuntimeError: within a graph, where variables have no values.
+    """
+    if self.learning_rate is None:
+      return None
+    if not tf.executing_eagerly():
+      raise RuntimeError("the learning rate has no value within a graph")
+    return float(self.learning_rate.numpy())
+
   def adam_betas(self) -> Optional[tuple[float, float]]:
     """Returns Adam's two decay rates, None for other optimizers."""
     if self.kind.name != "Adam":
       return None
     return self.hyperparameter("beta_1"), self.hyperparameter("beta_2")
+
+
+class NoOptimizer:
+  """In place of an `OptimizerState`: a model that is not trained any further."""
+
+  kind = Kind("no optimizer", "")
+  iterations = None
+  learning_rate = None
+
+  def use_names(self, names: dict[str, Any]) -> None:
+    """There is nothing to tell."""
+
+  def slot(self, slot: Slot, variable: Any) -> tf.Variable:
+    """There are no slots.
+
+    Raises:
+      ValueError: always.
+    """
+    raise ValueError(f"without an optimizer there is no slot {slot.suffix}")
+
+  def hyperparameter(self, attribute: str) -> float:
+    """Returns 0."""
+    return 0.0
+
+  def adam_betas(self) -> Optional[tuple[float, float]]:
+    """Returns None."""
+    return None
+
+  def rate(self) -> Optional[float]:
+    """Returns None."""
+    return None
 
 
 class VariableRate:

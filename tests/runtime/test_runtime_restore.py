@@ -79,11 +79,24 @@ def test_another_optimizer_is_refused(legacy, tmp_path, old, new, migrated_first
   assert "dnn/logits/kernel" in message
 
 
-def test_stock_momentum_is_refused_with_tf1_slots(legacy, tmp_path):
-  """Keras keeps the learning rate within the velocity; the exact optimizer takes TF1's."""
+def test_stock_momentum_takes_tf1_slots_times_minus_the_rate(legacy, tmp_path):
+  """Keras keeps the learning rate within the velocity, TF1 outside."""
   directory = legacy.copy("v1_momentum", tmp_path / "model", step=30)
-  message = refused(legacy.job("v1_momentum", directory))
-  assert "dnn/logits/kernel/momentum: not in the checkpoint" in message
+  backup = make_backup(legacy.job("v1_momentum", directory))[1]
+  reader = tf.train.load_checkpoint(str(directory))
+  for name in backup.checkpoint.trainable:
+    expected = reader.get_tensor(f"{name}/t_0/Momentum") * np.float32(-0.01)
+    np.testing.assert_array_equal(backup.checkpoint.by_name[f"{name}/momentum"].numpy(), expected)
+
+
+def test_stock_momentum_with_a_schedule_is_refused_with_tf1_slots(legacy, tmp_path):
+  directory = legacy.copy("v1_momentum", tmp_path / "model", step=30)
+  model = make_backup(legacy.job("v1_momentum", tmp_path / "other"))[0]
+  schedule = tf.keras.optimizers.schedules.ExponentialDecay(0.01, 10, 0.5)
+  optimizer = tf.keras.optimizers.SGD(schedule, momentum=0.9)
+  checkpoint = runtime.named_checkpoint(model, optimizer, scope="dnn")
+  with pytest.raises(runtime.CheckpointError, match="with a rate that changes no value is exact"):
+    runtime.load_tf1_checkpoint(checkpoint, str(directory))
 
 
 @pytest.mark.parametrize(("name", "flavour"), [("v1_adam", "v2"), ("v2_adam", "v1")])

@@ -1,0 +1,398 @@
+"""Plans where each variable of a model comes from, before any value is read.
+
+`load_tf1_checkpoint` carries such a plan out in memory, `migrator convert` on disk.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import fnmatch
+import math
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from migrator.runtime import renames, transforms
+from migrator.runtime.contents import Contents
+from migrator.runtime.errors import CheckpointError
+from migrator.runtime.name_map import NameMap, Source
+from migrator.runtime.named import ITERATIONS, LEARNING_RATE, STEP, NamedCheckpoint
+from migrator.runtime.slots import AVERAGE, Slot
+from migrator.runtime.tf1_reader import Tf1Checkpoint
+from migrator.runtime.transforms import Transform
+
+NO_RATE = (
+  "{slot}: Keras keeps the learning rate within the velocity, TF1 outside; with a rate that changes no "
+  "value is exact. Use migrator.runtime.optimizers.Momentum."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+  """Where one variable or slot of the model comes from.
+
+  Attributes:
+    name: of the variable of the model.
+    keys: the keys of the checkpoint; one list per variable that is joined, each with one key or those of
+      the parts of a partitioned slot.
+    axis: along which several variables are joined.
+    transforms: what is done then, in order; () if the bytes do not change.
+    shape: in the model.
+    dtype: in the model, and in the checkpoint unless there is a cast.
+    slot: whether it is a slot.
+    note: why it is not the key of its own name; "" if it is.
+  """
+
+  name: str
+  keys: tuple[tuple[str, ...], ...]
+  axis: int
+  transforms: tuple[Transform, ...]
+  shape: tuple[int, ...]
+  dtype: str
+  slot: bool
+  note: str = ""
+
+  @property
+  def unchanged(self) -> bool:
+    """Whether the value's bytes are those of the checkpoint."""
+    return len(self.keys) == 1 and not self.transforms
+
+  def value(self, source: Tf1Checkpoint) -> Any:
+    """Reads the value, of `shape` and `dtype`.
+
+    Raises:
+      CheckpointError: if the data are damaged.
+    """
+    parts = [source.read(list(keys)) for keys in self.keys]
+    value = transforms.concatenate(parts, self.axis)
+    for transform in self.transforms:
+      value = transform.apply(value)
+    return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+  """Where everything comes from, and what is wrong with it.
+
+  Attributes:
+    contents: the checkpoint.
+    items: by name of the model's variables.
+    missing: the model's names that the checkpoint does not have and that may not be missing.
+    allowed: those that may be missing; they keep their values.
+    faults: sentences on shapes and types that differ.
+    unused: keys of the checkpoint that nothing takes; no counters.
+    step: the global step, 0 without one.
+    updates: the optimizer's own count.
+    renamed: the model's name -> the checkpoint's, where an older name was taken.
+    notes: sentences that a person should read.
+  """
+
+  contents: Contents
+  items: dict[str, Item]
+  missing: tuple[str, ...]
+  allowed: tuple[str, ...]
+  faults: tuple[str, ...]
+  unused: tuple[str, ...]
+  step: int
+  updates: int
+  renamed: dict[str, str]
+  notes: tuple[str, ...]
+
+  def check(self) -> None:
+    """Raises if the plan cannot be carried out.
+
+    Raises:
+      CheckpointError: listing all that is missing, with its nearest candidates, and all that differs.
+    """
+    if not (self.missing or self.faults):
+      return
+    lines = [f"{self.contents.prefix} does not fit the model; nothing has been loaded."]
+    lines += [f"  {fault}" for fault in self.faults]
+    free = [n for n in self.contents.variables if n in self.unused]
+    for name in self.missing:
+      near = _near(name, free)
+      hint = f"; is it {' or '.join(near)}?" if near else ""
+      lines.append(f"  {name}: not in the checkpoint{hint}")
+    if self.faults or len(self.missing) > 1 or free:
+      lines.append(
+        "Ways out: name the variables in a map file; give the scope that the old names begin with; or "
+        "allow what is new in the model to be missing."
+      )
+    raise CheckpointError("\n".join(lines))
+
+
+def make_plan(
+  checkpoint: NamedCheckpoint,
+  source: Tf1Checkpoint,
+  name_map: Optional[NameMap] = None,
+  weights: Optional[str] = None,
+  allow_missing: Sequence[str] = (),
+) -> Plan:
+  """Plans the loading of a TF1 checkpoint.
+
+  Args:
+    checkpoint: what to load into; only its names, shapes and dtypes are looked at.
+    source: the TF1 checkpoint.
+    name_map: names and transforms; without it names have to be equal, or older ones (see `renames`).
+    weights: "raw" or "ema": the variables themselves, or their moving averages where there are some.
+    allow_missing: names or patterns of the model's variables that may keep their values.
+
+  Raises:
+    CheckpointError: if the map does not fit, or Adam's betas are others than the checkpoint's.
+  """
+  planner = _Planner(
+    checkpoint, source, name_map, weights or (name_map and name_map.weights) or "raw"
+  )
+  allow = (*allow_missing, *(name_map.missing if name_map else ()))
+  return planner.plan(allow)
+
+
+class _Planner:
+  def __init__(self, checkpoint, source, name_map, weights):
+    self._checkpoint = checkpoint
+    self._source = source
+    self._contents: Contents = source.contents
+    self._map = name_map
+    self._ema = weights == "ema"
+    self._items: dict[str, Item] = {}
+    self._missing: list[str] = []
+    self._faults: list[str] = []
+    self._notes: list[str] = list(source.contents.notes)
+    self._renamed: dict[str, str] = {}
+    self._raw: list[str] = []
+
+  def plan(self, allow: Sequence[str]) -> Plan:
+    """Plans everything."""
+    checkpoint, contents = self._checkpoint, self._contents
+    if self._map is not None:
+      self._map.check(checkpoint.weights, contents.variables)
+    sources = self._sources()
+    for name in checkpoint.weights:
+      source = sources[name]
+      if source is None:
+        self._missing.append(name)
+      else:
+        self._add_weight(name, source)
+    for name in checkpoint.trainable:
+      for slot in checkpoint.optimizer_state.kind.slots:
+        self._add_slot(name, slot, sources[name])
+    allowed = [n for n in self._missing if any(fnmatch.fnmatchcase(n, p) for p in allow)]
+    missing = [n for n in self._missing if n not in allowed]
+    used = {key for item in self._items.values() for keys in item.keys for key in keys}
+    unused = [k for k in contents.accounted() if k not in used]
+    unused = [k for k in unused if k not in contents.counters and k not in contents.unknown]
+    self._tell(unused)
+    step = contents.step or 0
+    return Plan(
+      contents=contents,
+      items=self._items,
+      missing=tuple(missing),
+      allowed=tuple(allowed),
+      faults=tuple(self._faults),
+      unused=tuple(unused),
+      step=step,
+      updates=self._updates(step),
+      renamed=self._renamed,
+      notes=tuple(self._notes),
+    )
+
+  def _sources(self) -> dict[str, Optional[Source]]:
+    """Returns where each weight comes from, None if that is not known."""
+    variables = self._contents.variables
+    sources: dict[str, Optional[Source]] = {}
+    for name in self._checkpoint.weights:
+      sources[name] = self._map.find(name) if self._map is not None else None
+      if sources[name] is None and name in variables:
+        sources[name] = Source((name,))
+    taken = {old for s in sources.values() if s is not None for old in s.names}
+    newer: dict[str, list[str]] = {}
+    for old in variables:
+      if old not in taken:
+        for new in renames.renamed(old):
+          newer.setdefault(new, []).append(old)
+    for name, source in sources.items():
+      if source is not None:
+        continue
+      shape = tuple(self._checkpoint.by_name[name].shape)
+      fitting = [o for o in newer.get(name, ()) if variables[o].shape == shape and o not in taken]
+      if len(fitting) == 1:
+        taken.add(fitting[0])
+        self._renamed[name] = fitting[0]
+        sources[name] = Source((fitting[0],))
+    return sources
+
+  def _add_weight(self, name: str, source: Source) -> None:
+    variables = self._contents.variables
+    ema = self._ema if source.ema is None else source.ema
+    keys = []
+    for old in source.names:
+      average = variables[old].ema
+      if ema and average is None:
+        self._raw.append(name)
+      keys.append((average,) if ema and average is not None else variables[old].keys)
+    gates = "gates" in dict(source.steps)
+    if source.names != (name,) and not gates and any(renames.rnn_cell(o) for o in source.names):
+      self._faults.append(
+        f"{name} <- {source.names[0]}: the gates of TF1's RNN cells are in another order than those of "
+        'Keras; say gates = "lstm", "gru" or "keep" in the map file'
+      )
+      return
+    note = "" if source.names == (name,) and not ema else ", ".join(k[0] for k in keys)
+    self._add(name, tuple(keys), source.axis, _transforms(source), False, note)
+
+  def _add_slot(self, weight: str, slot: Slot, source: Optional[Source]) -> None:
+    name = f"{weight}/{slot.suffix}"
+    if source is None:
+      self._missing.append(name)
+      return
+    keys = []
+    for old in source.names:
+      if slot is AVERAGE or slot.suffix == AVERAGE.suffix:
+        average = self._contents.variables[old].ema
+        found: tuple = (average,) if average else ()
+      else:
+        v2 = self._source.flavour == "v2"
+        found = self._contents.slot_keys(old, slot.suffix if v2 else slot.v1_suffix)
+        if not found and not v2:
+          # What is no slot of a known optimizer still has its own name.
+          own = f"{old}/{slot.v1_suffix}"
+          found = (own,) if own in self._source.shapes else ()
+      if not found:
+        self._missing.append(name)
+        return
+      keys.append(found)
+    moves = [t for t in (one.for_slots() for one in _transforms(source)) if t is not None]
+    if slot.transform and self._source.flavour == "v1":
+      rate = self._checkpoint.optimizer_state.rate()
+      if rate is None:
+        self._faults.append(NO_RATE.format(slot=name))
+        return
+      moves.append(transforms.TimesMinusRate(rate))
+    self._add(name, tuple(keys), source.axis, tuple(moves), True, ", ".join(k[0] for k in keys))
+
+  def _add(self, name, keys, axis, moves, slot, note) -> None:
+    """Adds an item, if its shape and dtype are those of the model."""
+    variable = self._checkpoint.by_name[name]
+    shape, dtype = tuple(variable.shape), variable.dtype.base_dtype.name
+    shapes = [self._source.shapes[k[0]] for k in keys]
+    try:
+      found = _joined_shape(shapes, axis)
+      for move in moves:
+        found = move.shape(found)
+    except ValueError as error:
+      self._faults.append(f"{name} <- {keys[0][0]}: {error}")
+      return
+    if found != shape:
+      self._faults.append(f"{name}: {_shapes(keys[0][0], name, found, shape)}")
+      return
+    old = self._source.dtype(keys[0][0]).name
+    cast = next((m.to for m in moves if isinstance(m, transforms.Cast)), None)
+    if (cast or old) != dtype:
+      self._faults.append(
+        f"{name}: {cast or old} in the checkpoint, {dtype} in the model; a map file may cast it"
+      )
+      return
+    self._items[name] = Item(name, keys, axis, moves, shape, dtype, slot, note)
+
+  def _updates(self, step: int) -> int:
+    """Returns the optimizer's count."""
+    betas = self._checkpoint.optimizer_state.adam_betas()
+    if betas is None or self._source.flavour != "v1":
+      return step
+    names = {
+      optimizer
+      for item in self._items.values()
+      for keys in item.keys
+      for key in keys
+      if key in self._contents.variables
+      for optimizer in self._contents.variables[key].optimizers[:1]
+    }
+    adams = [n for n in sorted(names) if self._contents.optimizers[n].kind == "Adam"]
+    if self._contents.step is None and not adams:
+      return 0
+    updates = self._source.adam_updates(*betas, optimizer=adams[0] if len(adams) == 1 else None)
+    if updates != step:
+      self._notes.append(
+        f"Adam has made {updates} updates, the global step is {step}: both are kept."
+      )
+    return updates
+
+  def _tell(self, unused: list[str]) -> None:
+    """Adds what a person should know."""
+    if self._contents.step_note:
+      self._notes.append(self._contents.step_note)
+    if self._contents.step is None:
+      self._notes.append("The checkpoint has no global step: it begins at 0.")
+    averages = [v.ema for v in self._contents.variables.values() if v.ema]
+    if averages and not self._ema:
+      self._notes.append(
+        f"The checkpoint has moving averages of {len(averages)} variables; these are the variables "
+        'themselves. Evaluation may have used the averages: weights="ema" takes them.'
+      )
+    if self._raw:
+      self._notes.append(f"There is no moving average of {', '.join(self._raw)}: raw values.")
+
+
+def _transforms(source: Source) -> tuple[Transform, ...]:
+  """Returns what an entry of a map file asks for."""
+  arguments = dict(source.steps)
+  moves: list[Transform] = []
+  if "rows" in arguments:
+    rows = arguments["rows"]
+    moves.append(transforms.Rows(rows[0], rows[1] if len(rows) > 1 else None))
+  if "split" in arguments:
+    moves.append(transforms.Split(**arguments["split"]))
+  if "gates" in arguments:
+    bias = float(arguments.get("forget_bias", 0.0))
+    made = {"lstm": transforms.LstmGates(bias), "gru": transforms.GruGates(), "keep": None}
+    gates = made[arguments["gates"]]
+    moves += [gates] if gates is not None else []
+  if arguments.get("squeeze", False) is not False:
+    axes = arguments["squeeze"]
+    moves.append(transforms.Squeeze(tuple(axes) if isinstance(axes, list) else None))
+  if "transpose" in arguments:
+    moves.append(transforms.Transpose(tuple(arguments["transpose"])))
+  if "reshape" in arguments:
+    moves.append(transforms.Reshape(tuple(arguments["reshape"])))
+  if "cast" in arguments:
+    moves.append(transforms.Cast(arguments["cast"]))
+  return tuple(moves)
+
+
+def _joined_shape(shapes: list[tuple[int, ...]], axis: int) -> tuple[int, ...]:
+  """Returns the shape of several arrays joined along an axis."""
+  if len(shapes) == 1:
+    return shapes[0]
+  first = shapes[0]
+  same = all(
+    len(s) == len(first) and all(a == b for i, (a, b) in enumerate(zip(s, first)) if i != axis)
+    for s in shapes
+  )
+  if not same or not 0 <= axis < len(first):
+    raise ValueError(
+      f"{', '.join(str(list(s)) for s in shapes)} cannot be joined along axis {axis}"
+    )
+  return (*first[:axis], sum(s[axis] for s in shapes), *first[axis + 1 :])
+
+
+def _shapes(key: str, name: str, found: tuple, wanted: tuple) -> str:
+  """Returns what there is to say of two shapes."""
+  text = f"{list(found)} in the checkpoint ({key}), {list(wanted)} in the model"
+  if len(found) != len(wanted) and math.prod(found) == math.prod(wanted):
+    text += (
+      f"; the same number of values in another rank: a map file may reshape it to {list(wanted)}"
+    )
+  elif found == wanted[::-1]:
+    text += "; a map file may transpose it"
+  return text
+
+
+def _near(name: str, free: list[str]) -> list[str]:
+  """Returns the names that `name` may have in the checkpoint, the likeliest first."""
+  tail = name.split("/", 1)[-1]
+  near = [n for n in free if n == tail or n.endswith("/" + tail) or name.endswith("/" + n)]
+  return (near or difflib.get_close_matches(name, free, n=2, cutoff=0.7))[:3]
+
+
+COUNTERS = (STEP, ITERATIONS, LEARNING_RATE)
+"""What a model's checkpoint has besides weights and slots."""
