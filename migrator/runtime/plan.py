@@ -176,6 +176,7 @@ class _Planner:
     for name in checkpoint.trainable:
       for slot in checkpoint.optimizer_state.kind.slots:
         self._add_slot(name, slot, sources[name])
+    self._check_optimizer(sources)
     allowed = [n for n in self._missing if any(fnmatch.fnmatchcase(n, p) for p in allow)]
     missing = [n for n in self._missing if n not in allowed]
     used = {key for item in self._items.values() for keys in item.keys for key in keys}
@@ -220,6 +221,34 @@ class _Planner:
         self._renamed[name] = fitting[0]
         sources[name] = Source((fitting[0],))
     return sources
+
+  def _check_optimizer(self, sources: dict[str, Optional[Source]]) -> None:
+    """Adds a fault where slots of equal names would be those of another rule, or of two optimizers."""
+    kind = self._checkpoint.optimizer_state.kind
+    if not kind.slots:
+      return
+    # RMSProp_1 is the momentum without centering, the average gradient with it.
+    centered = any(slot.attribute == "_average_gradients" for slot in kind.slots)
+    wanted = "CenteredRMSProp" if centered else kind.name
+    found: set[str] = set()
+    for name in self._checkpoint.trainable:
+      source = sources[name]
+      for old in source.names if source is not None else ():
+        found.update(self._contents.variables[old].optimizers)
+    kinds = {name: self._contents.optimizers[name].kind for name in found}
+    if "RMSProp" in wanted:
+      other = sorted(k for k in kinds.values() if "RMSProp" in k and k != wanted)
+      if other:
+        self._faults.append(
+          f"The checkpoint was written with {other[0]}, the model has {wanted}: slots of the same "
+          "name are other quantities. Give the optimizer the same `centered`."
+        )
+    same = sorted(name for name, k in kinds.items() if k == wanted)
+    if len(same) > 1:
+      self._faults.append(
+        f"The checkpoint has several {wanted} optimizers of these weights: {', '.join(same)}. It "
+        "cannot be told which one the model goes on from."
+      )
 
   def _add_weight(self, name: str, source: Source) -> None:
     variables = self._contents.variables
