@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional, Protocol
 
 from migrator.checkpoint import convert, destination
 from migrator.checkpoint.report import Report
-from migrator.runtime import state
+from migrator.runtime import bundle, dialects, state
 from migrator.runtime.errors import CheckpointError
 
 Say = Callable[[Sequence[str]], None]
@@ -62,21 +62,19 @@ class Result:
     checkpoint: as it was asked for.
     report: None if it failed.
     error: None, or the message.
-    missing: variables of the model that a dry run did not find.
     trace: the traceback of the factory's error, if that is what failed.
   """
 
   checkpoint: str
   report: Optional[Report] = None
   error: Optional[str] = None
-  missing: tuple[str, ...] = ()
   trace: str = ""
 
   def to_dict(self) -> dict[str, Any]:
     """Returns the result as what JSON can hold."""
     result: dict[str, Any] = {"checkpoint": self.checkpoint, "error": self.error}
     if self.report is not None:
-      result.update(self.report.to_dict(), missing=list(self.missing))
+      result.update(self.report.to_dict())
     return result
 
 
@@ -124,7 +122,7 @@ def run(request: Request, say: Optional[Say], progress: Progress) -> list[Result
     from migrator.checkpoint import planned
 
     try:
-      model = planned.Model.make(request, format_)
+      model = planned.Model.make(request, format_, _flavour(found[0][1]))
     except CheckpointError as error:
       trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
       return [*results, Result(request.model, error=_message(error), trace=trace)]
@@ -160,16 +158,23 @@ def _one(
         f"{prefix} and {other} would both become {job.where.path}: convert them into two directories."
       )
     say(job.report.plan_lines())
-    if job.selection.missing and not request.dry_run:
-      raise CheckpointError(model.missing_message(prefix, job.selection))
     if request.dry_run:
-      return Result(prefix, job.report, missing=job.selection.missing)
+      return Result(prefix, job.report)
     progress.expect(job.num_bytes * (1 if options.verify == "none" else 2))
     report = convert.run(job, options, progress.advance)
     say(report.result_lines())
     return Result(prefix, report)
   except (CheckpointError, OSError) as error:
     return Result(prefix, error=_message(error))
+
+
+def _flavour(prefix: str) -> str:
+  """Returns the flavour of the Estimator that wrote a checkpoint; "v1" if it cannot be read."""
+  try:
+    index = bundle.read_index(prefix)
+    return "v2" if dialects.describe(prefix, index).dialect_id == "v2" else "v1"
+  except (bundle.DamagedIndexError, OSError):
+    return "v1"  # Its own error comes when it is converted.
 
 
 def prefixes(path: str, every: bool) -> list[str]:

@@ -63,7 +63,7 @@ class Job:
     replaced: the files that it replaces.
     values: what is written, without what the format cannot hold.
     report: what there is to say; completed by `run`.
-    model: what a Keras format is made of, see `planned.KerasModel`; None for other formats.
+    model: what a Keras format is made of, see `planned.Model`; None for a straight conversion.
   """
 
   source: Source
@@ -130,6 +130,7 @@ def plan(
     num_bytes=sum(tensor.num_bytes for tensor in values),
     renamed=selection.renamed,
     changed={tensor.name: tensor.changes for tensor in values if tensor.changes},
+    missing=list(selection.missing),
     unused=list(selection.unused),
     skipped=skipped,
     notes=[*contents.notes, *selection.notes],
@@ -233,15 +234,20 @@ def _write_keras(job: Job, options: Options, place: placing.Place, advance: Adva
   path = os.path.join(place.scratch, job.where.name)
   report.way = "written"
   with _timed(report, "write"):
-    job.model.save(path, options.format)
+    job.model.save(job.source.prefix, path, options.format)
   report.new = os.path.getsize(path)
   advance(job.num_bytes)
   if options.verify != "none":
     with _timed(report, "read back"):
-      count, compared, notes = job.model.verify(path, options.format)
+      count, compared, notes = job.model.verify(job.source.prefix, path, options.format)
     report.verified = {"tensors": count, "linked": 0, "compared": compared}
-    report.notes += notes
+    report.remarks += notes
     advance(job.num_bytes)
+  if report.step is not None:
+    report.remarks.append(
+      f"A .{options.format} file has no global step: begin yours at {report.step}. The optimizer's "
+      "iterations are in it."
+    )
   report.files = place.commit([job.where.name], job.replaced)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Callable
 
 import numpy as np
 
+from migrator.checkpoint.template import Template
 from migrator.runtime.errors import CheckpointError
-
-GLOBAL_STEP = "global_step"
-_NOT_IN_KERAS = (GLOBAL_STEP,)
 
 
 def save(model: Any, path: str, format_: str) -> None:
@@ -40,8 +39,8 @@ def save(model: Any, path: str, format_: str) -> None:
 def verify(
   path: str,
   format_: str,
-  wanted: dict[str, Any],
-  fresh: Any,
+  wanted: Iterable[tuple[str, Any]],
+  fresh: Template,
   wrap: Callable[[Any, Any], Any],
 ) -> tuple[int, int, list[str]]:
   """Loads the file and compares every variable with the source's value, bit for bit.
@@ -49,8 +48,8 @@ def verify(
   Args:
     path: the file.
     format_: "keras" or "weights.h5".
-    wanted: name -> the value that came from the source.
-    fresh: another model of the factory, with initial values.
+    wanted: names, with the values that came from the source.
+    fresh: what the factory makes anew, with initial values.
     wrap: makes a `NamedCheckpoint` of a model and its optimizer.
 
   Returns:
@@ -62,33 +61,40 @@ def verify(
   import tensorflow as tf
 
   notes = []
-  loaded = fresh
+  checkpoint = fresh.checkpoint
+  loaded = None
   if format_ == "keras":
     try:
       loaded = tf.keras.models.load_model(path)
     except Exception as error:
+      reason = (str(error).splitlines() or [""])[0]
       notes.append(
-        f"tf.keras.models.load_model needs help with this file ({type(error).__name__}: "
-        f"{str(error).splitlines()[0]}): give it `custom_objects`, or use load_weights, with which it "
-        "was read back."
+        f"tf.keras.models.load_model needs help with this file ({type(error).__name__}: {reason}): "
+        "give it `custom_objects`, or use load_weights, with which it was read back."
       )
-      fresh.load_weights(path)
-  else:
-    fresh.load_weights(path)
-  found = {
-    n: v.numpy() for n, v in wrap(loaded, getattr(loaded, "optimizer", None)).by_name.items()
-  }
+  if loaded is None:
+    fresh.model.load_weights(path)
+  elif getattr(loaded, "optimizer", None) is not None or fresh.optimizer is None:
+    checkpoint = wrap(loaded, getattr(loaded, "optimizer", None))
+  without_optimizer = (
+    fresh.optimizer is not None and getattr(fresh.model, "optimizer", None) is None
+  )
+  if without_optimizer:
+    notes.append("The model is not compiled: Keras saves no optimizer with it.")
+    checkpoint = wrap(loaded or fresh.model, None)
+  found = checkpoint.by_name
   count = total = 0
-  for name, value in wanted.items():
-    if name in _NOT_IN_KERAS:
+  for name, value in wanted:
+    if without_optimizer and name not in found:
       continue
     value = np.asarray(value)
-    if name not in found or found[name].dtype != value.dtype or found[name].shape != value.shape:
+    saved = found[name].numpy() if name in found else None
+    if saved is None or saved.dtype != value.dtype or saved.shape != value.shape:
       raise CheckpointError(
         f"Reading back shows that Keras did not save {name}: nothing was written. "
         "--format checkpoint keeps it."
       )
-    if found[name].tobytes() != value.tobytes():
+    if saved.tobytes() != value.tobytes():
       raise CheckpointError(
         f"Reading back shows a difference in {name}: nothing was written. --format checkpoint keeps it."
       )

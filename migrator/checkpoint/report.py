@@ -23,9 +23,11 @@ class Report:
     num_bytes: of all that is written.
     renamed: name in the output -> keys of the source, where they differ.
     changed: name in the output -> what is done to the value.
+    missing: names of the model that the source does not have; only in a dry run.
     unused: keys of the source that are not in the output.
     skipped: names that are left out because the format does not have their type.
-    notes: sentences.
+    notes: sentences on the source and the plan.
+    remarks: sentences on the output.
     dry_run: whether nothing was written.
     way: "linked", "copied" or "written".
     reason: why the data are not linked.
@@ -51,9 +53,11 @@ class Report:
   num_bytes: int = 0
   renamed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
   changed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+  missing: list[str] = dataclasses.field(default_factory=list)
   unused: list[str] = dataclasses.field(default_factory=list)
   skipped: list[str] = dataclasses.field(default_factory=list)
   notes: list[str] = dataclasses.field(default_factory=list)
+  remarks: list[str] = dataclasses.field(default_factory=list)
   dry_run: bool = False
   way: str = ""
   reason: str = ""
@@ -83,6 +87,7 @@ class Report:
     lines.append(f"  {counted or 'nothing'}, {size(self.num_bytes)} -> {self.out} ({self.format})")
     lines += _listed("under another name", [f"{n} <- {_keys(k)}" for n, k in self.renamed.items()])
     lines += _listed("changed", [f"{n}: {', '.join(c)}" for n, c in self.changed.items()])
+    lines += _listed("MISSING in the checkpoint", self.missing)
     lines += _listed("not used", self.unused)
     lines += _listed("left out", self.skipped)
     lines += [f"  note: {note}" for note in self.notes]
@@ -111,6 +116,7 @@ class Report:
         f"  read back: {plural(self.verified['tensors'], 'tensor')} equal bit for bit, "
         f"{', '.join(parts)}"
       )
+    lines += [f"  note: {remark}" for remark in self.remarks]
     lines += [f"  {path}" for path in self.files]
     if self.state_file:
       lines.append(f"  {self.state_file} names it")

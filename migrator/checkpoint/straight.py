@@ -19,7 +19,7 @@ from migrator.runtime.errors import CheckpointError
 STAMP = "migrator_format"
 ITERATIONS = "iterations"
 LEARNING_RATE = "learning_rate"
-_FORMAT = 1
+FORMAT = 1
 _BETAS = (0.9, 0.999)  # TF1's defaults.
 
 
@@ -161,7 +161,7 @@ def _stamp(contents: Contents, extra: list[str]) -> Tensor:
   """
   kinds = sorted({optimizer.kind for optimizer in contents.optimizers.values()})
   content = {
-    "format": _FORMAT,
+    "format": FORMAT,
     "flavour": "v2" if contents.dialect_id == "v2" else "v1",
     "optimizer": ", ".join(kinds) or "GradientDescent",
     "extra": extra,

@@ -32,12 +32,14 @@ class Template:
   Attributes:
     checkpoint: a `NamedCheckpoint`.
     model: the model, None if the factory returned a checkpoint.
+    optimizer: the optimizer, None without one.
     light: whether it was made without values.
     seconds: how long the factory took.
   """
 
   checkpoint: Any
   model: Any
+  optimizer: Any
   light: bool
   seconds: float
 
@@ -75,7 +77,7 @@ def find(spec: str) -> Callable[[], Any]:
     found = getattr(found, part)
   if not callable(found):
     raise FactoryError(
-      f"--model {spec}: {attribute} is a {type(found).__name__}, not a function that returns {_WHAT}."
+      f"--model {spec}: {attribute} is of type {type(found).__name__}, no function that returns {_WHAT}."
     )
   return found
 
@@ -102,17 +104,19 @@ def build(
   if not with_values:
     try:
       with tf.Graph().as_default():
-        checkpoint, model = _made(spec, factory, wrap)
-      return Template(checkpoint, model, True, time.monotonic() - begin)
+        made = _made(spec, factory, wrap)
+      return Template(*made, True, time.monotonic() - begin)
     except FactoryError:
       tf.keras.backend.clear_session()
       begin = time.monotonic()
-  checkpoint, model = _made(spec, factory, wrap)
-  return Template(checkpoint, model, False, time.monotonic() - begin)
+  made = _made(spec, factory, wrap)
+  return Template(*made, False, time.monotonic() - begin)
 
 
-def _made(spec: str, factory: Callable[[], Any], wrap: Callable[[Any, Any], Any]):
-  """Returns the checkpoint and the model that a factory makes."""
+def _made(
+  spec: str, factory: Callable[[], Any], wrap: Callable[[Any, Any], Any]
+) -> tuple[Any, Any, Any]:
+  """Returns the checkpoint, the model and the optimizer that a factory makes."""
   import tensorflow as tf
 
   from migrator.runtime import NamedCheckpoint
@@ -123,12 +127,12 @@ def _made(spec: str, factory: Callable[[], Any], wrap: Callable[[Any, Any], Any]
   except Exception as error:
     raise FactoryError(f"--model {spec}: the factory failed: {_told(error)}") from error
   if isinstance(made, NamedCheckpoint):
-    return made, None
+    return made, None, None
   model, optimizer = made, None
   if isinstance(made, tuple) and len(made) == 2:
     model, optimizer = made
   if not isinstance(model, tf.keras.Model):
-    got = "nothing" if made is None else f"a {type(made).__module__}.{type(made).__name__}"
+    got = "nothing" if made is None else f"an object of type {type(made).__name__}"
     raise FactoryError(f"--model {spec}: the factory returned {got}; it must return {_WHAT}.")
   if not model.built:
     raise FactoryError(
@@ -138,7 +142,7 @@ def _made(spec: str, factory: Callable[[], Any], wrap: Callable[[Any, Any], Any]
   if optimizer is None:
     optimizer = getattr(model, "optimizer", None)
   try:
-    return wrap(model, optimizer), model
+    return wrap(model, optimizer), model, optimizer
   except (ValueError, TypeError) as error:
     raise FactoryError(f"--model {spec}: {error}") from error
 

@@ -143,7 +143,7 @@ def convert(
     click.echo(json.dumps([result.to_dict() for result in results], indent=2))
   if any(result.error is not None for result in results):
     context.exit(FAILED)
-  context.exit(MISSING if any(result.missing for result in results) else 0)
+  context.exit(MISSING if any(result.report and result.report.missing for result in results) else 0)
 
 
 def _say(lines: Sequence[str]) -> None:
