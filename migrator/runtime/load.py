@@ -28,6 +28,7 @@ class LoadReport:
     loaded: the names of the variables that were assigned.
     missing: the names of the variables that the checkpoint lacks, and that were allowed to be missing.
     unused: the keys of the checkpoint that nothing in the program asked for.
+    mismatched: the names of the variables of other shapes; () as these are an error.
     sources: name -> where it came from and what was done to it, where that is not the key of that name.
     renamed: name -> its older name in the checkpoint, found by a built-in rule.
     not_trainable: those of the loaded weights that are not trained, such as moving averages of batch
@@ -41,6 +42,7 @@ class LoadReport:
   loaded: tuple = ()
   missing: tuple = ()
   unused: tuple = ()
+  mismatched: tuple = ()
   sources: dict[str, str] = dataclasses.field(default_factory=dict)
   renamed: dict[str, str] = dataclasses.field(default_factory=dict)
   not_trainable: tuple = ()
