@@ -358,7 +358,9 @@ class _Planner:
         f"The checkpoint has moving averages of {len(averages)} variables; these are the variables "
         'themselves. Evaluation may have used the averages: weights="ema" takes them.'
       )
-    if self._raw:
+    if self._ema and not averages:
+      self._faults.append("there are no moving averages in the checkpoint, but they are asked for")
+    elif self._raw:
       self._notes.append(f"There is no moving average of {', '.join(self._raw)}: raw values.")
 
 
