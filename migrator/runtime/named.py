@@ -18,6 +18,7 @@ import tensorflow as tf
 from migrator.runtime import differences, state
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.slots import NoOptimizer, OptimizerState, inner
+from migrator.runtime.weight_names import weight_names
 
 STAMP = "migrator_format"
 STEP = "global_step"
@@ -31,50 +32,6 @@ _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # What tf.train.Checkpoint and an iterator write besides.
 _COUNTER = "save_counter"
 _ITERATOR = "iterator"
-
-
-def weight_names(model: Any, scope: str = "") -> dict[str, Any]:
-  """Returns the weights of a built model by stable name.
-
-  Args:
-    model: a built Keras model with unique layer names.
-    scope: what the names begin with, e.g. "dnn".
-
-  Returns:
-    `<scope>/<layer>/<attribute>` -> the Keras weight. Not the state of random number generators.
-
-  Raises:
-    ValueError: if the model is not built, or two weights have the same name.
-  """
-  if not model.built:
-    raise ValueError(
-      f"The model {model.name} has no weights yet: give it an Input layer, or call it once on a batch."
-    )
-  names: dict[str, Any] = {}
-  _collect(model, scope, names)
-  return names
-
-
-def _collect(layer: Any, prefix: str, names: dict[str, Any]) -> None:
-  """Adds the weights of a layer or model to `names`."""
-  remaining = {id(w): w for w in layer.weights}
-  for sublayer in getattr(layer, "layers", ()):
-    _collect(sublayer, f"{prefix}/{sublayer.name}" if prefix else sublayer.name, names)
-    for weight in sublayer.weights:
-      remaining.pop(id(weight), None)
-  for attribute, value in vars(layer).items():
-    if id(value) in remaining:
-      name = f"{prefix}/{attribute.lstrip('_')}" if prefix else attribute.lstrip("_")
-      if name in names:
-        raise ValueError(
-          f"Two weights of the model are called {name}: give the layers unique names."
-        )
-      names[name] = remaining.pop(id(value))
-  if remaining:
-    raise ValueError(
-      f"{len(remaining)} weights of {layer.name} are no attributes of a layer of the model's "
-      "`layers`: a checkpoint has no stable name for them."
-    )
 
 
 def named_checkpoint(
