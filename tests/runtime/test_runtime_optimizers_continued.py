@@ -16,9 +16,13 @@ from migrator.runtime import named
 LOSSES = 1e-6  # Relative, of each step.
 WEIGHTS = 1e-5  # Of the greatest absolute value of the tensor.
 SEED = 1
-# Every optimizer where a table is looked up, with ids that occur several times; some without.
+# Every optimizer where a table is looked up, with ids that occur several times; some without. What is
+# left out differs from another one by an argument of the same kernel: benchmarks/optimizers.py has it.
+LEFT_OUT = (
+  "sgd_staircase sgd_clipvalue momentum adam rmsprop_momentum rmsprop_centered ftrl proximal_sgd"
+).split()
 RUNS = {
-  **{f"{case} sparse": (case, True) for case in CASES},
+  **{f"{case} sparse": (case, True) for case in CASES if case not in LEFT_OUT},
   **{f"{case} dense": (case, False) for case in ("adam_weight_decay", "adadelta", "ftrl_l1_l2")},
 }
 # Those whose slots begin each in another way, and averages.
@@ -89,7 +93,7 @@ def test_training_from_the_beginning(estimators, case):
   compare(checkpoint, root / run / f"model.ckpt-{SAVED}", found, losses[run][:SAVED])
 
 
-@pytest.mark.parametrize("case", ["adam_clip_ema", "ftrl_shrinkage", "adam_weight_decay"])
+@pytest.mark.parametrize("case", ["adam_clip_ema", "adam_weight_decay"])
 def test_fit_that_goes_on_from_an_estimators_checkpoint(estimators, case):
   root, losses = estimators
   run = f"{case} sparse"
@@ -105,7 +109,7 @@ def test_fit_that_goes_on_from_an_estimators_checkpoint(estimators, case):
   compare(checkpoint, root / run / f"model.ckpt-{STEPS}", found, losses[run][SAVED:])
 
 
-@pytest.mark.parametrize("case", ["adam_clip_ema", "ftrl", "adadelta", "adam_weight_decay"])
+@pytest.mark.parametrize("case", ["adam_clip_ema", "ftrl_beta", "adadelta"])
 def test_interruption_with_an_own_checkpoint_changes_nothing(estimators, tmp_path, case):
   root, losses = estimators
   run = f"{case} sparse"

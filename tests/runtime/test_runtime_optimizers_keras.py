@@ -54,8 +54,8 @@ def tf1_maker(case):
 
 TYPES = {
   # TF1 has no sparse RMSProp in bfloat16.
-  "bfloat16": "sgd nesterov adagrad adam ftrl_shrinkage adadelta",
-  "float16": "sgd nesterov adagrad adam rmsprop_momentum rmsprop_centered ftrl_shrinkage adadelta",
+  "bfloat16": "sgd adagrad adam ftrl_shrinkage",
+  "float16": "nesterov adam rmsprop_momentum rmsprop_centered adadelta",
   "float64": "sgd nesterov adagrad adam rmsprop_momentum rmsprop_centered ftrl_shrinkage adadelta",
 }
 
@@ -177,11 +177,9 @@ def data():
   ("name", "way"),
   [
     ("adam_clip_ema", "keras"),
-    ("adam_clip_ema", "weights.h5"),
     ("adam_clip_ema", "checkpoint"),
     ("adam_weight_decay", "keras"),
-    ("ftrl_beta", "keras"),
-    ("rmsprop_centered_momentum", "weights.h5"),
+    ("ftrl_beta", "weights.h5"),
     ("adadelta", "checkpoint"),
   ],
 )
