@@ -15,12 +15,12 @@ import re
 import struct
 from typing import Optional
 
-from migrator.runtime import bundle
+from migrator.runtime import bundle, keras_names
 from migrator.runtime.adam_powers import Owner, Pair, assigned, named_powers, pairs_of
 from migrator.runtime.adam_powers import adam_updates as adam_updates
 from migrator.runtime.contents import Contents, Optimizer, Scalar, Variable
 from migrator.runtime.optimizer_names import APART, FOREIGN, KINDS, has_powers, kind_of
-from migrator.runtime.slot_names import EMA, Slot, find_keras_slots, find_slots, numbered
+from migrator.runtime.slot_names import EMA, Slot, find_slots, numbered
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -33,26 +33,10 @@ _DIALECTS = {
   "object": "object-based (tf.train.Checkpoint)",
   "migrator": "object-based, by name (migrator.runtime)",
 }
-_STEP = re.compile(r"(?:.*/)?global_step")
+# `model_to_estimator` puts the step of the Estimator beside the Keras model.
+_STEP = re.compile(r"(?:.*/)?(?:estimator_)?global_step")
 _ITER = re.compile(r"(?:(.*)/)?(?:iter|iterations)")
 _COUNTER = re.compile(r"(?:.*/)?(?:save_counter|learning_rate|OptimizeLoss/.*rate)")
-_HYPERPARAMETERS = (
-  "decay learning_rate beta_1 beta_2 rho momentum iter l1_regularization_strength beta "
-  "l2_regularization_strength learning_rate_power initial_accumulator_value epsilon"
-).split()
-# The slots of the Keras optimizers -> kind, and TF1's names in the same order.
-_KERAS_KINDS = {
-  ("m", "v"): ("Adam", ("Adam", "Adam_1")),
-  ("m", "v", "vhat"): ("Adam", ("Adam", "Adam_1", "vhat")),
-  ("accumulator",): ("Adagrad", ("Adagrad",)),
-  ("accumulator", "linear"): ("Ftrl", ("Ftrl", "Ftrl_1")),
-  ("momentum",): ("Momentum", ("momentum",)),
-  ("rms",): ("RMSProp", ("RMSProp",)),
-  ("momentum", "rms"): ("RMSProp", ("RMSProp_1", "RMSProp")),
-  ("mg", "rms"): ("CenteredRMSProp", ("RMSProp_1", "RMSProp")),
-  ("mg", "momentum", "rms"): ("CenteredRMSProp", ("RMSProp_1", "RMSProp_2", "RMSProp")),
-  ("accum_grad", "accum_var"): ("Adadelta", ("Adadelta", "Adadelta_1")),
-}
 
 
 def describe(prefix: str, index: bundle.Index) -> Contents:
@@ -96,6 +80,7 @@ class _Reading:
     self._slots: dict[str, dict[str, list[str]]] = {}
     self._users: dict[str, list[str]] = {}
     self._emas: dict[str, str] = {}
+    self._iters: list[str] = []  # The counts of Keras optimizers.
 
   def contents(self) -> Contents:
     """Tells the names apart."""
@@ -104,11 +89,9 @@ class _Reading:
     if self._dialect == "object":
       self._add_object_slots()
     else:
-      keras = [] if self._dialect == "migrator" else find_keras_slots(self._entries)
-      if keras or any(_is_keras_scalar(name) for name in scalars):
-        self._dialect = "v2"
-      self._add_keras(keras, scalars)
-      taken = {slot.key for slot in keras} | set(powers) | set(self._counters)
+      if self._dialect == "v1":
+        self._add_keras()
+      taken = {*powers, *self._counters, *self._emas.values(), *self._slot_names()}
       rest = {name: entry for name, entry in self._entries.items() if name not in taken}
       self._add_tf1(find_slots(rest), pairs_of(powers))
     for name in powers:
@@ -147,20 +130,21 @@ class _Reading:
     """Returns the step, its key, and what is to be said of it."""
     integers = {n for n in scalars if self._entries[n].dtype in ("int64", "int32")}
     steps = sorted((n for n in integers if _STEP.fullmatch(n)), key=lambda n: (n.count("/"), n))
-    iters = sorted((n for n in integers if _ITER.fullmatch(n)), key=lambda n: (n.count("/"), n))
+    iters = {n for n in integers if _ITER.fullmatch(n)}.union(self._iters)
     for name in (*steps, *iters):
       self._count(name)
     if len(steps) > 1:
       self._notes.append(f"There are several global steps; {steps[0]} is taken.")
     step = self._counters[steps[0]] if steps else None
-    moved = {n: v for n in iters if (v := self._counters[n])}
+    moved = {n: v for n in sorted(iters) if (v := self._counters[n])}
     if not step and moved and self._dialect != "migrator":
       name, value = max(moved.items(), key=lambda item: item[1])
       said = "is 0" if steps else "is not there"
+      who = "the Keras optimizer counted" if name in self._iters else "that counted"
       return (
         int(value),
         self._keys[name],
-        f"global_step {said}, but {name} is {value}: the Keras optimizer counted, and that is the step.",
+        f"global_step {said}, but {name} is {value}: {who}, and that is the step.",
       )
     if step is None:
       return None, self._keys[steps[0]] if steps else None, ""
@@ -176,30 +160,33 @@ class _Reading:
         self._slots.setdefault(variable, {}).setdefault(suffix, []).append(name)
         users.setdefault(optimizer, {}).setdefault(variable, []).append(suffix)
     for optimizer, variables in users.items():
-      suffixes = tuple(sorted({s for found in variables.values() for s in found}))
-      kind, names = _KERAS_KINDS.get(suffixes, ("unknown", suffixes))
-      self._add_optimizer(optimizer, kind, dict(zip(names, suffixes)), list(variables))
+      written = {suffix for found in variables.values() for suffix in found}
+      kind, roles = keras_names.kind_of_slots(optimizer, written)
+      self._add_optimizer(optimizer, kind, roles, list(variables))
 
-  def _add_keras(self, slots: list[Slot], scalars: set[str]) -> None:
+  def _add_keras(self) -> None:
     """Adds the Keras optimizers, and their scalars."""
-    by_optimizer: dict[str, dict[str, list[Slot]]] = {}
-    for slot in slots:
-      by_optimizer.setdefault(slot.scope, {}).setdefault(slot.variable, []).append(slot)
-      self._slots.setdefault(slot.variable, {}).setdefault(slot.suffix, []).append(slot.key)
-    for name in scalars:
-      if _is_keras_scalar(name):
-        by_optimizer.setdefault(name.rpartition("/")[0], {})
-    for scope, variables in by_optimizer.items():
-      if not variables and not scope.startswith("training/") and f"{scope}/iter" not in scalars:
-        continue
-      suffixes = tuple(sorted({s.suffix for found in variables.values() for s in found}))
-      plain = ("GradientDescent", ()) if not suffixes else ("unknown", suffixes)
-      kind, names = _KERAS_KINDS.get(suffixes, plain)
-      own = [name for name in scalars if name.rpartition("/")[0] == scope]
-      values = {n.rpartition("/")[2]: self._count(n) for n in sorted(own) if _is_hyper(n)}
-      self._add_optimizer(
-        scope, kind, dict(zip(names, suffixes)), list(variables), hyperparameters=values
-      )
+    for optimizer in keras_names.find_optimizers(self._entries):
+      self._dialect = "v2"
+      variables = []
+      for variable, slots in optimizer.slots.items():
+        for suffix, key in slots.items():
+          if suffix == keras_names.AVERAGE and variable not in self._emas:
+            self._emas[variable] = key
+            continue
+          self._slots.setdefault(variable, {}).setdefault(suffix, []).append(key)
+          variables.append(variable)
+      kind, roles, note = optimizer.kind()
+      values = {name: self._count(key) for name, key in sorted(optimizer.scalars.items())}
+      if keras_names.COUNT in optimizer.scalars:
+        self._iters.append(optimizer.scalars[keras_names.COUNT])
+      unique = list(dict.fromkeys(variables))
+      self._add_optimizer(optimizer.name, kind, roles, unique, hyperparameters=values)
+      self._notes += [note] if note else []
+
+  def _slot_names(self) -> list[str]:
+    """Returns the names of all slots that are known."""
+    return [name for slots in self._slots.values() for names in slots.values() for name in names]
 
   def _add_tf1(self, slots: list[Slot], pairs: list[Pair]) -> None:
     """Adds the TF1 optimizers and the moving averages."""
@@ -300,10 +287,7 @@ class _Reading:
 
   def _variables(self) -> dict[str, Variable]:
     """Returns what is neither slot, counter nor average."""
-    taken = {OBJECT_GRAPH, STAMP, *self._counters, *self._emas.values()}
-    for found in self._slots.values():
-      for names in found.values():
-        taken.update(names)
+    taken = {OBJECT_GRAPH, STAMP, *self._counters, *self._emas.values(), *self._slot_names()}
     variables = {}
     for name, entry in self._entries.items():
       if name in taken:
@@ -331,18 +315,6 @@ class _Reading:
     if len(keys) == 1:
       return tuple(keys)
     return tuple(sorted(keys, key=lambda key: [bounds for bounds, _ in self._index.pieces(key)]))
-
-
-def _is_keras_scalar(name: str) -> bool:
-  """Returns whether a scalar is one of a Keras optimizer's."""
-  scope, _, last = name.rpartition("/")
-  return (
-    last in _HYPERPARAMETERS and (scope.startswith("training/") or last == "iter") and bool(scope)
-  )
-
-
-def _is_hyper(name: str) -> bool:
-  return name.rpartition("/")[2] in _HYPERPARAMETERS
 
 
 def beta_powers(contents: Contents) -> list[str]:

@@ -30,10 +30,6 @@ _INFIX = re.compile(r"(?:.*/)?(?:(?:(?:(?:p?a)?r)?t)?_)?\d+")
 _MESH = re.compile(r"(.+)_(slot_(?:vr|vc|v|m))")
 # They stand below a variable and are none of an optimizer's: the helpers of an average.
 _HELPERS = ("biased", "local_step")
-# The legacy Keras optimizers.
-KERAS_SLOTS = (
-  "momentum m v vhat rms mg accumulator linear accum_grad accum_var velocity average".split()
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,20 +144,3 @@ def numbered(suffix: str, present: set[str]) -> tuple[str, int]:
   if match and match.group(1) in present:
     return match.group(1), int(match.group(2))
   return suffix, 0
-
-
-def find_keras_slots(entries: dict[str, Entry]) -> list[Slot]:
-  """Returns the slots of Keras optimizers, `<optimizer>/<variable>/<slot>`; scope is the optimizer."""
-  slots = []
-  for key, entry in entries.items():
-    rest, _, suffix = key.rpartition("/")
-    if suffix not in KERAS_SLOTS:
-      continue
-    begin = rest.find("/") + 1
-    while begin:
-      owner = entries.get(rest[begin:])
-      if owner is not None and owner.shape == entry.shape:
-        slots.append(Slot(key, rest[begin:], suffix, rest[: begin - 1]))
-        break
-      begin = rest.find("/", begin) + 1
-  return slots
