@@ -328,6 +328,8 @@ class _Planner:
     betas = self._checkpoint.optimizer_state.adam_betas()
     if betas is None or self._source.flavour != "v1":
       return step
+    if not any(item.slot for item in self._items.values()):
+      return 0  # New moments, so the correction of their bias begins anew.
     names = {
       optimizer
       for item in self._items.values()

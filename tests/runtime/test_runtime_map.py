@@ -84,6 +84,13 @@ def test_a_missing_slot_is_an_error_and_nothing_is_loaded(tmp_path):
     np.testing.assert_array_equal(a, b)
 
 
+def test_an_adam_whose_moments_may_be_missing_counts_from_the_beginning(tmp_path):
+  prefix = write(tmp_path, {"fc1/kernel": array(4, 3), "fc1/bias": array(3), **powers(5)})
+  model = dense(4, 3)
+  report = runtime.load_tf1_checkpoint(model, prefix, allow_missing=["*/Adam", "*/Adam_1"])
+  assert (report.step, int(model.optimizer.iterations.numpy())) == (7, 0)
+
+
 def test_moving_statistics_that_are_missing_are_an_error(tmp_path):
   """Case 24: a warm start would leave them at their initial values."""
   model = tf.keras.Sequential(
