@@ -164,6 +164,8 @@ def _one(
     report = convert.run(job, options, progress.advance)
     say(report.result_lines())
     return Result(prefix, report)
+  except bundle.DamagedIndexError as error:
+    return Result(prefix, error=f"{prefix}.index {error}. The checkpoint is damaged.")
   except (CheckpointError, OSError) as error:
     return Result(prefix, error=_message(error))
 

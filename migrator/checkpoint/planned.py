@@ -124,17 +124,10 @@ class Model:
       if rate_key is not None:
         values.append(_unchanged(source, LEARNING_RATE, (rate_key,)))
         used.add(rate_key)
-    slots = sum(item.slot for item in plan.items.values())
     return Selection(
       values=tuple(values),
       stamp=self._stamp(),
-      variables=len(plan.items) - slots + sum(n in checkpoint.weights for n in plan.allowed),
-      slots=slots + sum(n not in checkpoint.weights for n in plan.allowed),
-      renamed={
-        tensor.name: tensor.keys
-        for tensor in values
-        if tensor.keys and tensor.keys != (tensor.name,)
-      },
+      variables=sum(tensor.name in checkpoint.weights for tensor in values),
       unused=tuple(key for key in plan.unused if key not in used),
       missing=plan.missing,
       notes=tuple(note for note in plan.notes if note not in contents.notes),
@@ -151,6 +144,7 @@ class Model:
       tuple(variable.shape),
       compute=variable.numpy,
       changes=("not in the checkpoint: the initial value of the factory",),
+      slot=name not in self._template.checkpoint.weights,
     )
 
   def _stamp(self) -> Tensor:
@@ -204,7 +198,7 @@ class Model:
 def _tensor(source: Source, reader: Tf1Checkpoint, item: Item) -> Tensor:
   """Returns the tensor of an item of the plan."""
   if item.unchanged:
-    return _unchanged(source, item.name, item.keys[0])
+    return _unchanged(source, item.name, item.keys[0], item.slot)
   changes = [transform.name for transform in item.transforms]
   if len(item.keys) > 1:
     changes.insert(0, f"{len(item.keys)} joined along axis {item.axis}")
@@ -215,13 +209,14 @@ def _tensor(source: Source, reader: Tf1Checkpoint, item: Item) -> Tensor:
     keys=tuple(key for keys in item.keys for key in keys),
     compute=functools.partial(item.value, reader),
     changes=tuple(changes),
+    slot=item.slot,
   )
 
 
-def _unchanged(source: Source, name: str, keys: tuple[str, ...]) -> Tensor:
+def _unchanged(source: Source, name: str, keys: tuple[str, ...], slot: bool = False) -> Tensor:
   entry = source.index.entries[keys[0]]
   pieces = tensors.joined(source.prefix, source.index, keys)
-  return Tensor(name, entry.dtype, entry.shape, tuple(keys), pieces)
+  return Tensor(name, entry.dtype, entry.shape, tuple(keys), pieces, slot=slot)
 
 
 def _step(source: Source, contents: Contents, step: int) -> Tensor:

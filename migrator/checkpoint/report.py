@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any, Optional
 
 
@@ -21,7 +22,8 @@ class Report:
     slots: how many slots are written.
     others: how many other tensors are written.
     num_bytes: of all that is written.
-    renamed: name in the output -> keys of the source, where they differ.
+    renamed: name in the output -> keys of the source, where they differ; without slots.
+    slots_renamed: the same of the slots.
     changed: name in the output -> what is done to the value.
     missing: names of the model that the source does not have; only in a dry run.
     unused: keys of the source that are not in the output.
@@ -52,6 +54,7 @@ class Report:
   others: int = 0
   num_bytes: int = 0
   renamed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+  slots_renamed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
   changed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
   missing: list[str] = dataclasses.field(default_factory=list)
   unused: list[str] = dataclasses.field(default_factory=list)
@@ -86,6 +89,8 @@ class Report:
     counted = ", ".join(plural(n, what) for n, what in counts if n)
     lines.append(f"  {counted or 'nothing'}, {size(self.num_bytes)} -> {self.out} ({self.format})")
     lines += _listed("under another name", [f"{n} <- {_keys(k)}" for n, k in self.renamed.items()])
+    slots = [f"{n} <- {_keys(k)}" for n, k in self.slots_renamed.items()]
+    lines += _listed("slots under another name", slots, _FEW)
     lines += _listed("changed", [f"{n}: {', '.join(c)}" for n, c in self.changed.items()])
     lines += _listed("MISSING in the checkpoint", self.missing)
     lines += _listed("not used", self.unused)
@@ -117,22 +122,28 @@ class Report:
         f"{', '.join(parts)}"
       )
     lines += [f"  note: {remark}" for remark in self.remarks]
-    lines += [f"  {path}" for path in self.files]
+    lines += [f"  {_near(path)}" for path in self.files]
     if self.state_file:
-      lines.append(f"  {self.state_file} names it")
+      lines.append(f"  {_near(self.state_file)} names it")
     return lines
 
 
-_SHOWN = 200
+_MANY, _FEW = 200, 3
 
 
-def _listed(title: str, items: list[str]) -> list[str]:
+def _near(path: str) -> str:
+  """Returns a path relative to the current directory, if it is below."""
+  relative = os.path.relpath(path)
+  return path if relative.startswith(os.pardir) else relative
+
+
+def _listed(title: str, items: list[str], shown: int = _MANY) -> list[str]:
   """Returns a heading with its items, none if there are none."""
   if not items:
     return []
-  lines = [f"  {title}: {len(items)}", *(f"    {item}" for item in items[:_SHOWN])]
-  if len(items) > _SHOWN:
-    lines.append(f"    and {len(items) - _SHOWN} more (--json lists all)")
+  lines = [f"  {title}: {len(items)}", *(f"    {item}" for item in items[:shown])]
+  if len(items) > shown:
+    lines.append(f"    and {len(items) - shown} more (--json lists all)")
   return lines
 
 

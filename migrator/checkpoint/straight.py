@@ -37,15 +37,16 @@ def select(source: Source, contents: Contents) -> Selection:
     suffixes = _suffixes(contents, variable)
     for written, keys in variable.slots.items():
       _add(names, source, f"{name}/{suffixes.get(written, written)}", keys)
-  slots = set(names)
+  kept = set(names)
+  slots = kept - set(contents.variables)
   used = {key for keys in names.values() for key in keys}
   for key in source.index.entries:
     if key not in used:
       _add(names, source, key, (key,))
-  values = [_tensor(source, name, keys) for name, keys in names.items()]
+  values = [_tensor(source, name, keys, name in slots) for name, keys in names.items()]
   steps = {contents.step_key} if contents.step_key else set()
   averages = {v.ema for v in contents.variables.values() if v.ema}
-  extra = sorted((set(names) - slots - steps) | (averages & set(names)))
+  extra = sorted((set(names) - kept - steps) | (averages & set(names)))
   notes = []
   if contents.dialect_id == "v2":
     values += _learning_rate(source, contents, names)
@@ -65,8 +66,6 @@ def select(source: Source, contents: Contents) -> Selection:
     values=tuple(values),
     stamp=_stamp(contents, extra),
     variables=len(contents.variables),
-    slots=len(slots) - len(contents.variables),
-    renamed={name: keys for name, keys in names.items() if keys != (name,)},
     notes=tuple(notes),
   )
 
@@ -101,10 +100,10 @@ def _add(names: dict[str, tuple[str, ...]], source: Source, name: str, keys) -> 
   names[name] = tuple(keys)
 
 
-def _tensor(source: Source, name: str, keys: tuple[str, ...]) -> Tensor:
+def _tensor(source: Source, name: str, keys: tuple[str, ...], slot: bool = False) -> Tensor:
   entry = source.index.entries[keys[0]]
   pieces = tensors.joined(source.prefix, source.index, keys)
-  return Tensor(name, entry.dtype, entry.shape, keys, pieces)
+  return Tensor(name, entry.dtype, entry.shape, keys, pieces, slot=slot)
 
 
 def _learning_rate(source: Source, contents: Contents, names: dict) -> list[Tensor]:

@@ -28,6 +28,7 @@ class Tensor:
     data: its bytes as a data file holds them, if the value is new.
     compute: returns the value as an array of this dtype and shape, if the source's value changes.
     changes: what is done to the source's value, in words; () if its bytes do not change.
+    slot: whether it is a slot.
   """
 
   name: str
@@ -38,6 +39,12 @@ class Tensor:
   data: Optional[bytes] = None
   compute: Optional[Callable[[], Any]] = None
   changes: tuple[str, ...] = ()
+  slot: bool = False
+
+  @property
+  def renamed(self) -> bool:
+    """Whether it comes from a key of another name."""
+    return bool(self.keys) and self.keys != (self.name,)
 
   @property
   def num_bytes(self) -> int:
@@ -57,8 +64,6 @@ class Selection:
     values: its tensors.
     stamp: what tells the runtime that a checkpoint is one of its own; None for no such checkpoint.
     variables: how many of the values are variables of the model.
-    slots: how many are slots.
-    renamed: name in the output -> keys of the source, where they differ.
     unused: keys of the source that nothing takes.
     missing: names of the model that the source does not have.
     notes: sentences for the report.
@@ -67,8 +72,6 @@ class Selection:
   values: tuple[Tensor, ...]
   stamp: Optional[Tensor]
   variables: int
-  slots: int = 0
-  renamed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
   unused: tuple[str, ...] = ()
   missing: tuple[str, ...] = ()
   notes: tuple[str, ...] = ()

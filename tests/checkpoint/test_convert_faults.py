@@ -399,6 +399,6 @@ def test_the_report_can_be_read_by_a_machine(source, tmp_path, convert):
   assert json.loads(json.dumps(report)) == report
   assert report["files"][-1].endswith("model.ckpt-7.index")
   assert report["state_file"] == str(tmp_path / "new" / "checkpoint")
-  assert report["renamed"]["ids/embedding_weights/Adam"] == [
+  assert report["slots_renamed"]["ids/embedding_weights/Adam"] == [
     f"ids/embedding_weights/t_{i}/Adam" for i in range(3)
   ]
