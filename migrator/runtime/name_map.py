@@ -107,7 +107,10 @@ class NameMap:
       raise CheckpointError(f"{path}: {error}") from error
 
   def find(self, name: str) -> Optional[Source]:
-    """Returns where a variable of the model comes from, None if the map does not say."""
+    """Returns where a variable of the model comes from, None if the map does not say.
+
+    An exact name wins over a pattern, and the first pattern of the file over the others.
+    """
     if name in self._sources:
       return self._sources[name]
     for pattern, source in self._sources.items():
@@ -170,27 +173,13 @@ class NameMap:
     for name in names:
       if name.count("*") > entry.count("*"):
         self._refuse(f'"{entry}": {name} has more * than it')
-    for key, kind in (("axis", int), ("cast", str), ("gates", str), ("ema", bool)):
-      if key in value and (
-        not isinstance(value[key], kind) or (value[key] is True and kind is int)
-      ):
-        self._refuse(f'"{entry}": {key} is of the wrong type')
-    for key in ("rows", "transpose", "reshape"):
-      self._check_integers(entry, key, value)
-    if value.get("gates", "keep") not in ("lstm", "gru", "keep"):
-      self._refuse(f'"{entry}": gates is "lstm", "gru" or "keep", not {value["gates"]!r}')
-    split = value.get("split")
-    if split is not None and not (
-      isinstance(split, dict) and set(split) == {"axis", "index", "parts"}
-    ):
-      self._refuse(f'"{entry}": split is a table of axis, index and parts')
+    for key, fits, what in _FORMS:
+      if key in value and not fits(value[key]):
+        self._refuse(f'"{entry}": {key} is {what}, not {value[key]!r}')
+    if "forget_bias" in value and value.get("gates") != "lstm":
+      self._refuse(f'"{entry}": forget_bias goes with gates = "lstm"')
     steps = tuple((key, value[key]) for key in _KEYS[2:-1] if key in value)
     return Source(tuple(names), value.get("axis", 0), steps, value.get("ema"), entry)
-
-  def _check_integers(self, entry: str, key: str, value: dict) -> None:
-    numbers = value.get(key, [])
-    if not (isinstance(numbers, list) and all(type(n) is int for n in numbers)):
-      self._refuse(f'"{entry}": {key} is a list of integers')
 
   def _strings(self, section: str, key: str, table: dict) -> tuple[str, ...]:
     for name in table:
@@ -203,6 +192,44 @@ class NameMap:
 
   def _refuse(self, what: str) -> None:
     raise CheckpointError(f"{self.path}: {what}.")
+
+
+def _is_integer(value: Any) -> bool:
+  return type(value) is int
+
+
+def _are_integers(value: Any) -> bool:
+  return isinstance(value, list) and all(type(n) is int for n in value)
+
+
+def _is_split(value: Any) -> bool:
+  known = isinstance(value, dict) and set(value) == {"axis", "index", "parts"}
+  return known and all(map(_is_integer, value.values())) and value["parts"] > 0
+
+
+def _is_dtype(value: Any) -> bool:
+  return value in ("bfloat16", "bool") or (
+    isinstance(value, str) and re.fullmatch(r"(float|u?int)(8|16|32|64)", value) is not None
+  )
+
+
+# (key, whether a value is of its form, the form in words)
+_FORMS = (
+  ("axis", _is_integer, "an integer"),
+  ("rows", lambda v: _are_integers(v) and 1 <= len(v) <= 2, "a list of one or two integers"),
+  ("split", _is_split, "a table of the integers axis, index and parts"),
+  ("gates", lambda v: v in ("lstm", "gru", "keep"), '"lstm", "gru" or "keep"'),
+  ("forget_bias", lambda v: type(v) in (int, float), "a number"),
+  ("squeeze", lambda v: v is True or _are_integers(v), "true or a list of integers"),
+  (
+    "transpose",
+    lambda v: _are_integers(v) and sorted(v) == list(range(len(v))),
+    "a list of all axes in their new order",
+  ),
+  ("reshape", _are_integers, "a list of integers"),
+  ("cast", _is_dtype, "the name of a type"),
+  ("ema", lambda v: isinstance(v, bool), "true or false"),
+)
 
 
 def write_toml(pairs: dict[str, str]) -> str:
@@ -240,6 +267,5 @@ def _regex(pattern: str) -> re.Pattern:
 
 def _filled(text: str, groups: tuple) -> str:
   """Returns a text with what each `*` stands for."""
-  for group in groups:
-    text = text.replace("*", group, 1)
-  return text
+  parts = text.split("*")
+  return "".join(part + group for part, group in zip(parts, (*groups, ""))) if groups else text

@@ -176,6 +176,11 @@ class LstmGates(Transform):
       f = (f + np.asarray(self.forget_bias, value.dtype)).astype(value.dtype)
     return np.concatenate([i, f, j, o], -1)
 
+  def shape(self, shape: Shape) -> Shape:
+    return _unless(
+      bool(shape) and shape[-1] % 4 == 0, "LSTM gates need a last axis of 4 x units", shape
+    )
+
   def for_slots(self) -> Optional[Transform]:
     return LstmGates()
 
@@ -197,6 +202,11 @@ class GruGates(Transform):
       raise ValueError(f"GRU gates need a last axis of 3 x units, this one is {list(value.shape)}")
     r, u, c = np.split(value, 3, -1)
     return np.concatenate([u, r, c], -1)
+
+  def shape(self, shape: Shape) -> Shape:
+    return _unless(
+      bool(shape) and shape[-1] % 3 == 0, "GRU gates need a last axis of 3 x units", shape
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,6 +230,13 @@ class TimesMinusRate(Transform):
 
   def shape(self, shape: Shape) -> Shape:
     return shape
+
+
+def _unless(fits: bool, need: str, shape: Shape) -> Shape:
+  """Returns the shape if it fits."""
+  if not fits:
+    raise ValueError(f"{need}, this one is {list(shape)}")
+  return shape
 
 
 def concatenate(values: list, axis: int) -> Any:

@@ -261,6 +261,22 @@ def test_the_bias_of_an_rnn_cell_is_not_taken_by_its_shape_alone(tmp_path):
     ({"variables": {"a": {"from": "b", "flip": 1}}}, r'"a": there is no flip'),
     ({"variables": {"a": {"from": "b", "reshape": "x"}}}, r'"a": reshape is a list of integers'),
     ({"variables": {"a": {"from": "b", "gates": "rnn"}}}, r'gates is "lstm", "gru" or "keep"'),
+    ({"variables": {"a": {"from": "b", "squeeze": "x"}}}, r"squeeze is true or a list of integers"),
+    (
+      {"variables": {"a": {"from": "b", "forget_bias": 1.0}}},
+      r'forget_bias goes with gates = "lstm"',
+    ),
+    ({"variables": {"a": {"from": "b", "axis": False}}}, r"axis is an integer, not False"),
+    ({"variables": {"a": {"from": "b", "cast": "floaty"}}}, r"cast is the name of a type"),
+    (
+      {"variables": {"a": {"from": "b", "rows": [1, 2, 3]}}},
+      r"rows is a list of one or two integers",
+    ),
+    ({"variables": {"a": {"from": "b", "transpose": [0, 0]}}}, r"transpose is a list of all axes"),
+    (
+      {"variables": {"a": {"from": "b", "split": {"axis": "x", "index": 0, "parts": 2}}}},
+      r"split is a",
+    ),
     ({"variables": {"a": "b_*"}}, r'"a": b_\* has more \* than it'),
     ({"variables": {"a": "b"}, "options": {"weights": "mean"}}, r'weights is "raw" or "ema"'),
   ],
