@@ -111,6 +111,15 @@ class Contents:
       keys += [variable.ema] if variable.ema else []
     return keys
 
+  def keras_updates(self) -> Optional[int]:
+    """Returns how many updates the Keras optimizers have counted.
+
+    None if one of them has no count of its own, as it uses the global step, or if they differ.
+    """
+    counts = {optimizer.hyperparameters.get("iter") for optimizer in self.optimizers.values()}
+    count = counts.pop() if len(counts) == 1 else None
+    return None if count is None else int(count)
+
   def slot_keys(
     self, variable: str, suffix: str, optimizer: Optional[str] = None
   ) -> tuple[str, ...]:

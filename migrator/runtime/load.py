@@ -166,7 +166,7 @@ def _match(source: Tf1Checkpoint, checkpoint: named.NamedCheckpoint) -> dict[str
   if optimizer.kind.name == "Adam":
     ignored.update(source.counters())
   for slot in optimizer.kind.slots:
-    for weight, parts in source.slot_keys(checkpoint.trainable, slot, optimizer.kind).items():
+    for weight, parts in source.slot_keys(checkpoint.trainable, slot).items():
       keys[f"{weight}/{slot.suffix}"] = parts
     if source.flavour == "v1" and slot.in_v1:
       # What is no slot of a known optimizer still has its own name; it must not pass as loaded.
@@ -229,6 +229,8 @@ def check_hyperparameters(
   differences = []
   for key, value in source.hyperparameters().items():
     name = key.rsplit("/", 1)[-1]
+    if name == "iter":
+      continue  # A count.
     if name == "learning_rate":
       # A schedule is a function of the step; the Estimator did not store it.
       rate_key = key if named.LEARNING_RATE in checkpoint.by_name else None

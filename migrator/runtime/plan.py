@@ -266,6 +266,17 @@ class _Planner:
         'Keras; say gates = "lstm", "gru" or "keep" in the map file'
       )
       return
+    if dict(source.steps).get("gates") == "lstm":
+      flat = len(self._checkpoint.by_name[name].shape) == 1
+      if flat != ("forget_bias" in dict(source.steps)):
+        what = (
+          "the bias of an LSTM needs forget_bias, the cell's argument (TF1's default is 1.0): Keras has it "
+          "in the bias"
+          if flat
+          else "forget_bias is only for the bias"
+        )
+        self._faults.append(f"{name} <- {source.names[0]}: {what}")
+        return
     note = "" if source.names == (name,) and not ema else ", ".join(k[0] for k in keys)
     self._add(name, tuple(keys), source.axis, _transforms(source), False, note)
 
@@ -325,8 +336,15 @@ class _Planner:
 
   def _updates(self, step: int) -> int:
     """Returns the optimizer's count."""
+    if self._source.flavour == "v2":
+      counted = self._contents.keras_updates()
+      if counted not in (None, step):
+        self._notes.append(
+          f"The optimizer has made {counted} updates, the global step is {step}: both are kept."
+        )
+      return step if counted is None else counted
     betas = self._checkpoint.optimizer_state.adam_betas()
-    if betas is None or self._source.flavour != "v1":
+    if betas is None:
       return step
     if not any(item.slot for item in self._items.values()):
       return 0  # New moments, so the correction of their bias begins anew.

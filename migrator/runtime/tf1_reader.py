@@ -11,9 +11,10 @@ from migrator.runtime import dialects, state
 from migrator.runtime.bundle import DamagedIndexError
 from migrator.runtime.contents import Contents
 from migrator.runtime.errors import CheckpointError
-from migrator.runtime.slots import Kind, Slot
+from migrator.runtime.slots import Slot
 
 GLOBAL_STEP = "global_step"
+ESTIMATOR_STEP = "estimator_global_step/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 class Tf1Checkpoint:
@@ -37,6 +38,11 @@ class Tf1Checkpoint:
     self.prefix = prefix
     self._index = state.check_intact(prefix)
     if dialects.OBJECT_GRAPH in self._index.entries:
+      if ESTIMATOR_STEP in self._index.entries:
+        raise CheckpointError(
+          f"{prefix} is the checkpoint of a Keras model in an Estimator (model_to_estimator): an "
+          "object checkpoint. In TensorFlow 2.15 the Keras model's load_weights(path) reads its weights."
+        )
       raise CheckpointError(
         f"{prefix} is an object checkpoint (tf.train.Checkpoint), not one of an Estimator."
       )
@@ -72,22 +78,19 @@ class Tf1Checkpoint:
     """Returns the data type of a key."""
     return tf.as_dtype(self._index.entries[key].dtype)
 
-  def slot_keys(self, weights: tuple, slot: Slot, kind: Kind) -> dict[str, list[str]]:
+  def slot_keys(self, weights: tuple, slot: Slot) -> dict[str, list[str]]:
     """Finds one slot of all weights.
 
     Args:
       weights: the names of the trainable weights.
       slot: which slot.
-      kind: the optimizer of the slot.
 
     Returns:
       Weight -> the keys of its slot: one, or one for each part of a partitioned variable, in the order
       of the rows. Weights without the slot are absent.
     """
-    if self.flavour == "v2":
-      keys = {w: f"training/{kind.legacy}/{w}/{slot.legacy}" for w in weights}
-      return {w: [key] for w, key in keys.items() if key in self.shapes}
-    found = {w: list(self.contents.slot_keys(w, slot.v1_suffix)) for w in weights}
+    suffix = slot.suffix if self.flavour == "v2" else slot.v1_suffix
+    found = {w: list(self.contents.slot_keys(w, suffix)) for w in weights}
     return {w: keys for w, keys in found.items() if keys}
 
   def counters(self) -> list[str]:

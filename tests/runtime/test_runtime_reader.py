@@ -65,7 +65,7 @@ def test_slots_of_partitioned_variables_are_joined(tmp_path, parts):
     session.run(update)
     prefix = v1.train.Saver().save(session, str(tmp_path / "model.ckpt"), global_step=1)
   source = Tf1Checkpoint(prefix)
-  keys = source.slot_keys(("dnn/table",), ADAGRAD.slots[0], ADAGRAD)["dnn/table"]
+  keys = source.slot_keys(("dnn/table",), ADAGRAD.slots[0])["dnn/table"]
   assert len(keys) == parts
   np.testing.assert_allclose(source.read(keys), 0.1 + np.square(2 * value))
 
@@ -81,5 +81,5 @@ def test_a_slot_in_a_scope_of_its_own_is_found(tmp_path):
   ]
   values = {name: np.float32(i) for i, name in enumerate(names)}
   source = Tf1Checkpoint(write(tmp_path, {"global_step": np.int64(1), **values}))
-  keys = source.slot_keys(("m/emb", "m/emb2"), ADAM.slots[1], ADAM)
+  keys = source.slot_keys(("m/emb", "m/emb2"), ADAM.slots[1])
   assert keys == {"m/emb": ["train/m/emb/Adam_1"], "m/emb2": ["m/emb2/Adam_1"]}
