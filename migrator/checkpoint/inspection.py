@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import math
-import os
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Optional
 
+from migrator.checkpoint import paths
 from migrator.runtime import bundle, dialects, files, state
 from migrator.runtime.contents import Contents, Variable
-from migrator.runtime.errors import CheckpointError
+from migrator.runtime.errors import CheckpointError as CheckpointError
 
 # TF1's defaults, for the count of Adam's updates: no checkpoint holds the betas.
 BETA1, BETA2 = 0.9, 0.999
@@ -59,27 +59,31 @@ def open_checkpoint(prefix: str) -> Inspection:
   """Reads the index of a checkpoint. Data files that are missing or short are no error here.
 
   Args:
-    prefix: as `state.resolve` returns it.
+    prefix: as `paths.prefixes` returns it.
 
   Raises:
-    CheckpointError: if the index is damaged.
+    CheckpointError: if the index is damaged, or remote and out of reach.
+    OSError: if it cannot be read.
   """
-  try:
-    index = bundle.read_index(prefix)
-    contents = dialects.describe(prefix, index)
-  except bundle.DamagedIndexError:
-    state.check_intact(prefix)  # Says it with the way out.
-    raise
-  shards = []
-  for shard in range(index.num_shards):
-    path = bundle.shard_path(prefix, shard, index.num_shards)
-    found = files.size(path) if files.exists(path) else None
-    shards.append((path, index.data_sizes.get(shard, 0), found))
+  with paths.readable(prefix):
+    try:
+      index = bundle.read_index(prefix)
+      for key in index.entries:
+        index.pieces(key)  # Every part is there.
+      contents = dialects.describe(prefix, index)
+    except bundle.DamagedIndexError as error:
+      state.check_intact(prefix)  # Says it with the way out.
+      raise CheckpointError(f"{prefix}.index {error}.") from error
+    shards = []
+    for shard in range(index.num_shards):
+      path = bundle.shard_path(prefix, shard, index.num_shards)
+      found = files.size(path) if files.exists(path) else None
+      shards.append((path, index.data_sizes.get(shard, 0), found))
   return Inspection(contents, index, tuple(shards))
 
 
 def selected(
-  inspection: Inspection, patterns: Iterable[str], order: str = "name"
+  inspection: Inspection, patterns: Sequence[str], order: str = "name"
 ) -> list[Variable]:
   """Returns the variables to show.
 
@@ -88,18 +92,22 @@ def selected(
     patterns: as in a shell, of which one has to match; all variables if there is none.
     order: "name" (numbers by value), "size" (the largest first) or "file" (as they lie there).
   """
-  patterns = list(patterns)
-  variables = [
-    variable
-    for name, variable in inspection.contents.variables.items()
-    if not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-  ]
+  variables = [v for n, v in inspection.contents.variables.items() if matches(n, patterns)]
   if order == "size":
     return sorted(variables, key=lambda v: (-v.num_bytes, natural(v.name)))
   if order == "file":
-    entries = inspection.index.entries
-    return sorted(variables, key=lambda v: (entries[v.keys[0]].shard, entries[v.keys[0]].offset))
+    return sorted(variables, key=lambda v: _place(inspection.index, v))
   return sorted(variables, key=lambda v: natural(v.name))
+
+
+def _place(index: bundle.Index, variable: Variable) -> tuple[int, int]:
+  """Returns the data file of a variable, and where in it the variable begins."""
+  return min((piece.shard, piece.offset) for key in variable.keys for _, piece in index.pieces(key))
+
+
+def matches(name: str, patterns: Sequence[str]) -> bool:
+  """Returns whether a name matches one of the patterns, or there is none."""
+  return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def natural(name: str) -> list:
@@ -131,15 +139,18 @@ def updates_text(contents: Contents, optimizer: str) -> str:
   return f"{count} updates (if beta1 = {BETA1}, beta2 = {BETA2})"
 
 
-def to_dict(inspection: Inspection, variables: list[Variable]) -> dict[str, Any]:
-  """Returns a checkpoint as JSON can hold it.
+def to_dict(
+  inspection: Inspection, variables: list[Variable], keys: bool = False
+) -> dict[str, Any]:
+  """Returns a checkpoint as JSON can hold it; docs/inspect.md describes each key.
 
-  The keys: prefix, dialect, step, step_key, step_note, variables (name, dtype, shape, parameters,
-  bytes, keys, parts, slots, optimizers, ema, trainable), optimizers (name, kind, roles, variables,
-  updates, hyperparameters), counters, shards, totals, notes, faults.
+  Args:
+    inspection: the checkpoint.
+    variables: the ones to list, in order.
+    keys: also list what the index says of each key.
   """
   contents = inspection.contents
-  return {
+  result: dict[str, Any] = {
     "prefix": contents.prefix,
     "dialect": contents.dialect_id,
     "step": contents.step,
@@ -174,6 +185,7 @@ def to_dict(inspection: Inspection, variables: list[Variable]) -> dict[str, Any]
       for o in contents.optimizers.values()
     ],
     "counters": contents.counters,
+    "unknown": list(contents.unknown),
     "shards": [
       {"path": path, "expected_bytes": expected, "bytes": found}
       for path, expected, found in inspection.shards
@@ -182,6 +194,37 @@ def to_dict(inspection: Inspection, variables: list[Variable]) -> dict[str, Any]
     "notes": list(contents.notes),
     "faults": inspection.faults,
   }
+  if keys:
+    result["entries"] = [
+      {
+        "key": key,
+        "dtype": entry.dtype,
+        "shape": list(entry.shape),
+        "pieces": [
+          {
+            "bounds": [list(axis) for axis in bounds],
+            "shard": piece.shard,
+            "offset": piece.offset,
+            "bytes": piece.size,
+            "crc32c": f"{piece.crc32c:08x}",
+          }
+          for bounds, piece in inspection.index.pieces(key)
+        ],
+      }
+      for key, entry in sorted(inspection.index.entries.items())
+    ]
+  return result
+
+
+def finite(value: Any) -> Any:
+  """Returns `value` with texts ("nan", "inf", "-inf") in place of floats that JSON does not have."""
+  if isinstance(value, float) and not math.isfinite(value):
+    return str(value)
+  if isinstance(value, dict):
+    return {key: finite(item) for key, item in value.items()}
+  if isinstance(value, list):
+    return [finite(item) for item in value]
+  return value
 
 
 def _updates_or_none(contents: Contents, optimizer: str) -> Optional[int]:
@@ -199,33 +242,3 @@ def totals(inspection: Inspection, variables: list[Variable]) -> dict[str, int]:
     "bytes": sum(v.num_bytes for v in variables),
     "slot_bytes": sum(inspection.slot_bytes(v) for v in variables),
   }
-
-
-def prefixes(path: str, every: bool) -> list[str]:
-  """Returns the checkpoints that `path` means.
-
-  Args:
-    path: a prefix, a model directory, one of the files.
-    every: whether all checkpoints of a directory are meant, lowest step first.
-
-  Raises:
-    CheckpointError: if there is none.
-  """
-  if every and files.isdir(path):
-    found = state.all_prefixes(path)[::-1]
-  else:
-    prefix = state.resolve(path)
-    found = [prefix] if prefix is not None else []
-  if found:
-    return found
-  if not files.exists(path):
-    raise CheckpointError(f"There is no {path}.")
-  inside = _below(path) if files.isdir(path) else []
-  hint = f" There are some in {', '.join(inside[:5])}." if inside else ""
-  raise CheckpointError(f"There is no checkpoint in {path}.{hint}")
-
-
-def _below(directory: str) -> list[str]:
-  """Returns the sub-directories that hold checkpoints."""
-  paths = (os.path.join(directory, name) for name in sorted(files.listdir(directory)))
-  return [path for path in paths if files.isdir(path) and state.all_prefixes(path)]

@@ -4,112 +4,144 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
 
-from migrator.runtime import bundle
-from migrator.runtime.bundle import Entry
-from migrator.runtime.contents import Variable
+from migrator.checkpoint.inspection import Inspection
+from migrator.runtime import bundle, files
+from migrator.runtime.bundle import Bounds, Entry
+from migrator.runtime.errors import CheckpointError
 
 _CHUNK = 16 * 2**20  # bytes
 
 
 def statistics(
-  prefix: str,
-  index: bundle.Index,
-  keys: tuple[str, ...],
-  advance: Callable[[int], None],
+  inspection: Inspection, keys: tuple[str, ...], advance: Callable[[int], None]
 ) -> Optional[dict[str, Any]]:
   """Returns what the values of one variable are like.
 
   Args:
-    prefix: of the checkpoint.
-    index: its index.
+    inspection: the checkpoint.
     keys: where the variable is: one key, or those of its parts.
     advance: is told the bytes that have been read.
 
   Returns:
     min, max, mean, std (the square root of the mean squared deviation, in float64), zeros, nans and
-    infs, of what is finite; for strings the lengths in place of the values. None for types without
-    numbers, and without any element.
+    infs, of what is finite; for strings the lengths in place of the values, for complex numbers the
+    magnitudes. None for types without numbers, and without any element.
 
   Raises:
-    bundle.DamagedIndexError: if the data file ends too early.
+    CheckpointError: if the data file ends too early.
+    OSError: if it cannot be read.
   """
   sums = _Sums()
-  for key in keys:
-    for _, piece in index.pieces(key):
-      if piece.dtype == "string":
-        lengths = [len(text) for text in bundle.read_strings(prefix, index, piece)]
-        sums.add(np.array(lengths, np.float64))
-        advance(piece.size)
-        continue
-      for data in _chunks(prefix, index, piece):
-        values = _numbers(data, piece.dtype, index.little_endian)
-        if values is None:
-          return None
+  for _, piece in _pieces(inspection, keys):
+    if piece.dtype == "string":
+      sums.add(np.array([len(text) for text in _strings(inspection, piece)], np.float64))
+      advance(piece.size)
+      continue
+    for data in _chunks(inspection, piece):
+      values = _numbers(data, piece.dtype, inspection.index.little_endian)
+      advance(len(data))
+      if values is not None:
         sums.add(values)
-        advance(len(data))
   return sums.result()
 
 
-def greatest_difference(first: Any, second: Any, one: Variable, other: Variable) -> Optional[float]:
-  """Returns the greatest absolute difference between two variables of one dtype and shape.
+def greatest_difference(
+  first: Inspection,
+  first_keys: tuple[str, ...],
+  second: Inspection,
+  second_keys: tuple[str, ...],
+  advance: Callable[[int], None],
+) -> Union[int, float]:
+  """Returns the greatest absolute difference between two tensors of one dtype and shape.
+
+  NaN is equal to NaN.
 
   Args:
-    first: the inspection of one checkpoint.
-    second: that of the other.
-    one: a variable of the first.
-    other: the one of the second.
+    first: a checkpoint.
+    first_keys: where the tensor is in it.
+    second: another checkpoint.
+    second_keys: where the tensor is in that.
+    advance: is told the bytes that have been read of the first.
 
   Returns:
-    The difference; inf if one is NaN or a text where the other is not the same; None for types without
-    numbers.
+    The difference, an exact int for integers; inf where values differ that have no difference: NaN
+    and a number, texts, or types without numbers.
 
   Raises:
-    bundle.DamagedIndexError: if a data file ends too early.
+    CheckpointError: if a data file ends too early.
+    OSError: if it cannot be read.
   """
-  if one.dtype == "string":
-    texts = [
-      [
-        bundle.read_strings(i.prefix, i.index, piece)
-        for k in v.keys
-        for _, piece in i.index.pieces(k)
-      ]
-      for i, v in ((first, one), (second, other))
-    ]
-    return 0.0 if texts[0] == texts[1] else math.inf
-  greatest = 0.0
-  values = [_whole(first, one), _whole(second, other)]
-  if values[0] is None or values[1] is None:
-    return None
-  for begin in range(0, values[0].size, _CHUNK):
-    a, b = (v[begin : begin + _CHUNK] for v in values)
-    same = (a == b) | ((a != a) & (b != b))
-    if same.all():
-      continue
-    wide = np.complex128 if a.dtype.kind == "c" else np.float64
-    apart = np.abs(a[~same].astype(wide) - b[~same].astype(wide))
-    greatest = max(greatest, float(np.where(np.isnan(apart), np.inf, apart).max()))
+  if first.index.entries[first_keys[0]].dtype == "string":
+    texts = []
+    for inspection, keys in ((first, first_keys), (second, second_keys)):
+      pieces = [piece for _, piece in _pieces(inspection, keys)]
+      texts.append([text for piece in pieces for text in _strings(inspection, piece)])
+    advance(sum(piece.size for _, piece in _pieces(first, first_keys)))
+    return 0 if texts[0] == texts[1] else math.inf
+  greatest: Union[int, float] = 0
+  for a, b in _aligned(_in_order(first, first_keys), _in_order(second, second_keys)):
+    greatest = max(greatest, _difference(a, b))
+    advance(a.nbytes)
   return greatest
 
 
-def _whole(inspection: Any, variable: Variable) -> Any:
-  """Returns all values of a variable in a row, shape [n]; None for a type that has no numbers."""
+def _difference(a: Any, b: Any) -> Union[int, float]:
+  """Returns the greatest absolute difference of two arrays of one dtype, shape [n]."""
+  if a.dtype.kind == "V":
+    return 0 if a.tobytes() == b.tobytes() else math.inf
+  apart = (a != b) & ((a == a) | (b == b))
+  if not apart.any():
+    return 0
+  a, b = a[apart], b[apart]
+  if a.dtype.kind in "iu":
+    # Modulo 2**64, where the difference of any two integers has its place.
+    high, low = np.maximum(a, b), np.minimum(a, b)
+    wide = np.int64 if a.dtype.kind == "i" else np.uint64
+    return int((high.astype(wide).view(np.uint64) - low.astype(wide).view(np.uint64)).max())
+  kind = np.complex128 if a.dtype.kind == "c" else np.float64
+  with np.errstate(invalid="ignore", over="ignore"):
+    found = np.abs(a.astype(kind) - b.astype(kind))
+  return float(np.where(np.isnan(found), np.inf, found).max())
+
+
+def _aligned(one: Iterator[Any], two: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+  """Yields two sequences of arrays in pairs of one length, whatever the lengths of the arrays."""
+  a = b = None
+  while True:
+    a = a if a is not None and a.size else next(one, None)
+    b = b if b is not None and b.size else next(two, None)
+    if a is None or b is None:
+      return
+    count = min(a.size, b.size)
+    yield a[:count], b[:count]
+    a, b = a[count:], b[count:]
+
+
+def _in_order(inspection: Inspection, keys: tuple[str, ...]) -> Iterator[Any]:
+  """Yields the values of a tensor row by row, as arrays of shape [n]."""
   index = inspection.index
-  result = None
-  for key in variable.keys:
-    for bounds, piece in index.pieces(key):
-      data = b"".join(_chunks(inspection.prefix, index, piece))
-      values = _numbers(data, piece.dtype, index.little_endian)
-      if values is None:
-        return None
-      if result is None:
-        result = np.empty(variable.shape, values.dtype)
-      place = tuple(slice(start, start + length) for start, length in bounds)
-      result[place] = values.reshape([length for _, length in bounds])
-  return result.reshape(-1) if result is not None else None
+  shape = index.entries[keys[0]].shape
+  pieces = sorted(_pieces(inspection, keys), key=lambda item: item[0])
+  if all(bounds[1:] == tuple((0, size) for size in shape[1:]) for bounds, _ in pieces):
+    for _, piece in pieces:
+      for data in _chunks(inspection, piece):
+        yield _values(data, piece.dtype, index.little_endian)
+    return
+  # Parts along another axis: their rows have to be put together.
+  whole = None
+  for bounds, piece in pieces:
+    data = b"".join(_chunks(inspection, piece))
+    values = _values(data, piece.dtype, index.little_endian)
+    if whole is None:
+      whole = np.empty(shape, values.dtype)
+    place = tuple(slice(start, start + length) for start, length in bounds)
+    whole[place] = values.reshape([length for _, length in bounds])
+  if whole is not None and whole.size:
+    yield whole.reshape(-1)
 
 
 class _Sums:
@@ -125,27 +157,30 @@ class _Sums:
     self.low, self.high = math.inf, -math.inf
 
   def add(self, values: Any) -> None:
-    """Adds the values of an array."""
+    """Adds the values of an array, shape [n]."""
     if values.dtype.kind == "c":
       values = np.abs(values)
     if values.dtype.kind == "f":
       finite = np.isfinite(values)
-      nans = int(np.isnan(values).sum())
-      self.nans += nans
-      self.infs += int(values.size - finite.sum()) - nans
       if not finite.all():
+        nans = int(np.isnan(values).sum())
+        self.nans += nans
+        self.infs += int(values.size - finite.sum()) - nans
         values = values[finite]
     if not values.size:
       return
     self.zeros += int(values.size - np.count_nonzero(values))
     self.low, self.high = min(self.low, values.min().item()), max(self.high, values.max().item())
-    mean = float(values.mean(dtype=np.float64))
-    centred = values.astype(np.float64) - mean
+    # The squares of what a float64 can just hold are beyond it: the sums are inf then.
+    with np.errstate(over="ignore", invalid="ignore"):
+      mean = float(values.mean(dtype=np.float64))
+      centred = values.astype(np.float64)
+      centred -= mean
+      deviations = float(np.dot(centred, centred))
     total = self.count + values.size
     apart = mean - self.mean
-    self.deviations += float(np.dot(centred, centred))
-    self.deviations += apart * apart * self.count * values.size / total
-    self.mean += apart * values.size / total
+    self.deviations += deviations + apart * apart * (self.count * values.size / total)
+    self.mean += apart * (values.size / total)
     self.count = total
 
   def result(self) -> Optional[dict[str, Any]]:
@@ -164,20 +199,34 @@ class _Sums:
     }
 
 
-def _chunks(prefix: str, index: bundle.Index, piece: Entry) -> Iterator[bytes]:
+def _pieces(inspection: Inspection, keys: tuple[str, ...]) -> list[tuple[Bounds, Entry]]:
+  """Returns where the values under some keys lie."""
+  return [item for key in keys for item in inspection.index.pieces(key)]
+
+
+def _strings(inspection: Inspection, piece: Entry) -> list[bytes]:
+  try:
+    return bundle.read_strings(inspection.prefix, inspection.index, piece)
+  except bundle.DamagedIndexError as error:
+    raise CheckpointError(f"{inspection.prefix}.index {error}.") from error
+
+
+def _chunks(inspection: Inspection, piece: Entry) -> Iterator[bytes]:
   """Yields the bytes of a piece, some at a time."""
-  path = bundle.shard_path(prefix, piece.shard, index.num_shards)
-  item = bundle.item_size(piece.dtype) or 1
-  step = _CHUNK // item * item
-  with open(path, "rb") as file:
-    file.seek(piece.offset)
-    left = piece.size
-    while left:
-      data = file.read(min(step, left))
-      if not data:
-        raise bundle.DamagedIndexError(f"needs {piece.size} bytes at {piece.offset} of {path}")
-      left -= len(data)
-      yield data
+  path = bundle.shard_path(inspection.prefix, piece.shard, inspection.index.num_shards)
+  step = _CHUNK  # A multiple of the size of every element.
+  for done in range(0, piece.size, step):
+    length = min(step, piece.size - done)
+    data = files.read(path, piece.offset + done, length)
+    if len(data) != length:
+      raise CheckpointError(f"{path} ends within the {piece.size} bytes at {piece.offset}.")
+    yield data
+
+
+def _values(data: bytes, dtype: str, little_endian: bool) -> Any:
+  """Returns bytes as an array of numbers, or of elements that can only be compared, shape [n]."""
+  values = _numbers(data, dtype, little_endian)
+  return values if values is not None else np.frombuffer(data, "V1")
 
 
 def _numbers(data: bytes, dtype: str, little_endian: bool) -> Any:
@@ -190,5 +239,7 @@ def _numbers(data: bytes, dtype: str, little_endian: bool) -> Any:
   try:
     values = np.frombuffer(data, np.dtype(name).newbyteorder(order))
   except TypeError:
+    return None
+  if values.dtype.kind == "V":  # Types that some package has added to numpy.
     return None
   return values.view(np.uint8) if values.dtype.kind == "b" else values

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sys
 from collections.abc import Sequence
 from typing import Any, Optional
 
 import click
 
+DIFFERENT = 1
 BAD_INPUT = 2
 
 
@@ -21,7 +25,7 @@ BAD_INPUT = 2
   "patterns",
   multiple=True,
   metavar="PATTERN",
-  help="Only variables whose name matches, as in a shell: 'dnn/*/kernel'; may be repeated.",
+  help="Only names that match, as in a shell: 'dnn/*/kernel'; may be repeated.",
 )
 @click.option(
   "--sort",
@@ -39,7 +43,7 @@ BAD_INPUT = 2
   "--diff",
   "other",
   metavar="CKPT",
-  help="How the variables differ from another checkpoint's; with --stats their values, too.",
+  help="How it differs from another checkpoint; with --stats the values are compared, too.",
 )
 @click.option(
   "--json", "as_json", is_flag=True, help="Print JSON: a list with one object for each CKPT."
@@ -64,102 +68,160 @@ def inspect(
   \b
     migrator inspect model_dir
     migrator inspect model_dir/model.ckpt-1000 --stats --filter 'dnn/*'
+    migrator inspect model_dir --diff converted --stats
     migrator inspect model_dir --json
 
-  Exit code: 0, with --diff 1 if they differ; 2 if a checkpoint cannot be read.
+  Exit code: 0, with --diff 1 if they differ; 2 if a checkpoint cannot be read or is damaged.
   """
+  if other is not None:
+    if len(checkpoints) != 1 or every or keys:
+      raise click.UsageError("--diff compares one checkpoint with another.")
+    context.exit(_diff(checkpoints[0], other, patterns, stats, as_json))
+  if every and not as_json and (stats or keys or patterns):
+    raise click.UsageError("--all shows one line for each checkpoint; name one for its variables.")
+
   from migrator.checkpoint import inspection, inspection_text
-  from migrator.runtime.errors import CheckpointError
 
-  if other is not None and (len(checkpoints) != 1 or every or keys):
-    raise click.UsageError("--diff compares one checkpoint with another.")
-  code = 0
-  found = []
-  for path in checkpoints:
-    try:
-      found += [inspection.open_checkpoint(p) for p in inspection.prefixes(path, every)]
-    except (CheckpointError, OSError, ImportError) as error:
-      code = _report(error)
-  if other is not None and found:
-    try:
-      second = inspection.open_checkpoint(inspection.prefixes(other, False)[0])
-      apart = _differences(found[0], second) if stats else {}
-    except (CheckpointError, OSError, ImportError) as error:
-      context.exit(_report(error))
-    lines = inspection_text.difference_lines(found[0], second, apart)
-    click.echo("\n".join(lines))
-    context.exit(1 if lines[0][:2] in ("- ", "+ ", "! ", "~ ") else 0)
-  objects = []
-  blocks = []
-  if every and not as_json:
-    blocks.append(inspection_text.overview_lines(found))
-  for one in found if not blocks else []:
-    variables = inspection.selected(one, patterns, order)
-    values = None
-    if stats and not one.faults:
-      try:
-        values = _statistics(one, variables)
-      except (CheckpointError, OSError, ImportError) as error:
-        code = _report(error)
-    if as_json:
-      objects.append(inspection.to_dict(one, variables))
-      if values is not None:
-        for item in objects[-1]["variables"]:
-          item["stats"] = values[item["name"]]
-    elif keys:
-      blocks.append(inspection_text.key_lines(one))
-    else:
-      blocks.append(inspection_text.lines(one, variables, values))
+  failed, found = _open(checkpoints, every)
   if as_json:
-    click.echo(json.dumps(objects, indent=2))
-  elif blocks:
-    click.echo("\n\n".join("\n".join(block) for block in blocks))
-  for one in found:
-    for fault in one.faults:
+    objects = []
+    for one in filter(None, (one for _, one in found)):
+      variables = inspection.selected(one, patterns, order)
+      data = inspection.to_dict(one, variables, keys)
+      values, fault = _statistics(one, variables) if stats else ({}, False)
+      failed |= fault
+      for item in data["variables"]:
+        if item["name"] in values:
+          item["stats"] = values[item["name"]]
+      objects.append(inspection.finite(data))
+    click.echo(json.dumps(objects, indent=2, allow_nan=False))
+  elif every:
+    if found:
+      _print(inspection_text.overview_lines(found))
+  else:
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for number, (_, one) in enumerate(found):
+      if one is None:
+        continue
+      if keys:
+        block = inspection_text.key_lines(one, patterns)
+      else:
+        variables = inspection.selected(one, patterns, order)
+        values, fault = _statistics(one, variables) if stats else ({}, False)
+        failed |= fault
+        block = inspection_text.lines(one, variables, values or None, width)
+      _print([""] * bool(number) + block)
+  for _, one in found:
+    for fault in one.faults if one is not None else ():
       click.echo(f"Error: {fault} The checkpoint is damaged.", err=True)
-      code = BAD_INPUT
-  context.exit(code)
+      failed = True
+  context.exit(BAD_INPUT if failed else 0)
 
 
-def _report(error: BaseException) -> int:
-  """Prints one line for what could not be done; returns the exit code."""
-  text = str(error)
-  if isinstance(error, ModuleNotFoundError):
-    need = {"numpy": "--stats needs numpy", "tensorflow": "Remote paths need TensorFlow"}
-    text = f"{need.get(error.name or '', text)}: pip install {error.name}"
-  elif isinstance(error, OSError) and error.filename:
-    text = f"{error.filename}: {error.strerror}"
-  click.echo(f"Error: {text}", err=True)
-  return BAD_INPUT
+def _open(paths: Sequence[str], every: bool = False) -> tuple[bool, list[tuple[str, Any]]]:
+  """Returns whether any failed, and (prefix, inspection) of each; None if its index is damaged."""
+  from migrator.checkpoint import inspection
+  from migrator.checkpoint.paths import prefixes
+
+  failed = False
+  found: list[tuple[str, Any]] = []
+  for path in paths:
+    try:
+      inside = prefixes(path, every)
+    except (inspection.CheckpointError, OSError) as error:
+      failed = _report(error)
+      continue
+    for prefix in inside:
+      try:
+        found.append((prefix, inspection.open_checkpoint(prefix)))
+      except (inspection.CheckpointError, OSError) as error:
+        failed = _report(error)
+        found.append((prefix, None))
+  return failed, found
 
 
-def _statistics(one: Any, variables: list) -> dict:
-  """Reads the values of the variables of one checkpoint; shows how far it is."""
-  from migrator.checkpoint import stats
+def _diff(checkpoint: str, other: str, patterns: Sequence[str], values: bool, as_json: bool) -> int:
+  """Prints how two checkpoints differ; returns the exit code."""
+  from migrator.checkpoint import inspection, inspection_diff, inspection_text
   from migrator.cli.progress import Bytes
-  from migrator.runtime import files
-  from migrator.runtime.bundle import DamagedIndexError
-  from migrator.runtime.errors import CheckpointError
 
-  if files.is_remote(one.prefix):
-    raise CheckpointError(f"{one.prefix} is remote: copy it here to read its values.")
-  bar = Bytes("Reading")
-  bar.expect(sum(v.num_bytes for v in variables))
+  failed, found = _open([checkpoint, other])
+  if failed:
+    return BAD_INPUT
+  (_, first), (_, second) = found
+  faults = [*first.faults, *second.faults]
+  bar = Bytes("Comparing")
+  bar.expect(sum(first.index.num_bytes(key) for key in first.index.entries))
   try:
-    return {v.name: stats.statistics(one.prefix, one.index, v.keys, bar.advance) for v in variables}
-  except DamagedIndexError as error:
-    raise CheckpointError(f"{one.prefix}.index {error}.") from error
+    differences = list(
+      inspection_diff.differences(first, second, patterns, values and not faults, bar.advance)
+    )
+  except (inspection.CheckpointError, OSError, ModuleNotFoundError) as error:
+    _report(error)
+    return BAD_INPUT
+  finally:
+    bar.close()
+  if as_json:
+    import dataclasses
+
+    data = [inspection.finite(dataclasses.asdict(difference)) for difference in differences]
+    click.echo(json.dumps(data, indent=2, allow_nan=False))
+  else:
+    compared = values and not faults
+    _print(inspection_text.difference_lines(first.prefix, second.prefix, differences, compared))
+  for fault in faults:
+    click.echo(f"Error: {fault} The checkpoint is damaged.", err=True)
+  if faults:
+    return BAD_INPUT
+  return DIFFERENT if differences else 0
+
+
+def _statistics(one: Any, variables: Sequence[Any]) -> tuple[dict, bool]:
+  """Reads the values of the variables of one checkpoint; shows how far it is.
+
+  Returns:
+    The statistics by name of the variable, and whether something could not be read; all of them, or
+    none.
+  """
+  from migrator.checkpoint.inspection import CheckpointError
+  from migrator.checkpoint.paths import readable
+  from migrator.cli.progress import Bytes
+
+  if one.faults:  # Which are reported by themselves.
+    return {}, True
+  bar = Bytes("Reading")
+  bar.expect(sum(variable.num_bytes for variable in variables))
+  try:
+    from migrator.checkpoint import stats
+
+    with readable(one.prefix):
+      return {v.name: stats.statistics(one, v.keys, bar.advance) for v in variables}, False
+  except (CheckpointError, OSError, ModuleNotFoundError) as error:
+    return {}, _report(error)
   finally:
     bar.close()
 
 
-def _differences(first: Any, second: Any) -> dict:
-  """Returns the greatest absolute difference of the values of each variable that both have."""
-  from migrator.checkpoint import stats
+def _report(error: BaseException) -> bool:
+  """Prints one line for what could not be done; returns True."""
+  text = str(error)
+  if isinstance(error, ModuleNotFoundError):
+    if error.name != "numpy":
+      raise error
+    text = "--stats needs numpy: pip install numpy"
+  elif isinstance(error, OSError) and error.filename:
+    text = f"{error.filename}: {error.strerror}"
+  click.echo(f"Error: {text}", err=True)
+  return True
 
-  one, two = first.contents.variables, second.contents.variables
-  return {
-    name: {"difference": stats.greatest_difference(first, second, one[name], two[name])}
-    for name in one
-    if name in two and (one[name].dtype, one[name].shape) == (two[name].dtype, two[name].shape)
-  }
+
+def _print(lines: Sequence[str]) -> None:
+  """Prints lines; the header of a table is bold on a terminal."""
+  bold = None
+  if sys.stdout.isatty() or os.environ.get("FORCE_COLOR"):
+    from migrator.lint.formats import colors
+
+    bold = colors.Palette(colors.wanted(sys.stdout.isatty()))
+  for line in lines:
+    header = line.startswith(("variable ", "key ", "checkpoint "))
+    click.echo(bold.bold(line) if bold and header else line, color=True if bold else None)

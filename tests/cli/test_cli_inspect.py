@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def test_variables_slots_optimizer_and_step_are_shown(recorded):
   ]  # fmt: skip
   assert output[-2:] == [
     "6 variables, 47 parameters, 188 bytes; slots and averages 376 bytes",
-    "2 data files, 580 bytes",
+    "2 data files, 580 bytes (16 bytes, 564 bytes)",
   ]
 
 
@@ -89,6 +90,46 @@ def test_filter_and_sort_choose_the_rows(recorded):
   assert output[-2].startswith("3 variables, 10 parameters")
 
 
+GOLDEN = """\
+parts_12_linear/model.ckpt-2: name-based, TF1 optimizers, step 2
+  optimizer: Ftrl, of 1 variable
+
+variable  dtype    shape   bytes  slots
+m/emb     float32  [26,2]    208  Ftrl (12 parts), Ftrl_1 (12 parts), in 12 parts
+
+1 variable, 52 parameters, 208 bytes; slots and averages 416 bytes
+1 data file, 632 bytes
+
+ema/model.ckpt-3: name-based, TF1 optimizers, step 3
+  optimizer: Momentum, of 2 variables
+  moving averages: of 2 of 3 variables
+
+variable        dtype    shape  bytes  slots
+bn/moving_mean  float32  [2]        8
+m/bias          float32  [2]        8  Momentum, average
+m/emb           float32  [4,2]     32  Momentum, average
+
+3 variables, 12 parameters, 48 bytes; slots and averages 80 bytes
+1 data file, 136 bytes
+
+two_adams/model.ckpt-3: name-based, TF1 optimizers, step 3
+  optimizer: Adam, of 2 variables, 3 updates (if beta1 = 0.9, beta2 = 0.999)
+  optimizer: Adam, called Adam (2), of 2 variables, 2 updates (if beta1 = 0.9, beta2 = 0.999)
+
+variable  dtype    shape  bytes  slots
+m/bias    float32  [2]        8  Adam, Adam_1, Adam_2, Adam_3
+m/emb     float32  [4,2]     32  Adam, Adam_1, Adam_2, Adam_3
+
+2 variables, 10 parameters, 40 bytes; slots and averages 160 bytes
+1 data file, 224 bytes
+"""
+
+
+def test_partitions_averages_and_two_optimizers_are_shown_as_recorded(repository, monkeypatch):
+  monkeypatch.chdir(repository / "fixtures/checkpoints/tf1.15/dialects")
+  assert run("parts_12_linear", "ema", "two_adams").stdout == GOLDEN
+
+
 def test_layers_are_sorted_by_their_number(tmp_path):
   entries = {f"layer_{i}/kernel": Entry("float32", (1,), size=4) for i in (10, 2, 1)}
   bundle_writer.write_index(str(tmp_path / "model.ckpt"), 1, entries, {})
@@ -110,22 +151,55 @@ def test_all_shows_each_checkpoint_of_a_directory(copy):
     shutil.copy(path, path.with_name(path.name.replace("-5.", "-4.")))
   (copy / "model.ckpt-4.data-00001-of-00002").unlink()
   result = run(copy, "--all")
-  assert [line.split() for line in result.stdout.splitlines()[1:]] == [
-    ["model.ckpt-4", "5", "6", "16", "damaged"],
-    ["model.ckpt-5", "5", "6", "580", "whole"],
+  rows = [line.split() for line in result.stdout.splitlines()[1:]]
+  assert [(*row[:4], row[-1]) for row in rows] == [
+    ("model.ckpt-4", "5", "6", "16", "damaged"),
+    ("model.ckpt-5", "5", "6", "580", "whole"),
   ]
   assert "model.ckpt-4.data-00001-of-00002 does not exist" in result.stderr
   assert result.exit_code == 2
 
 
-def test_diff_names_what_differs(recorded, repository):
+def test_all_shows_the_others_although_one_index_is_damaged(copy):
+  for path in list(copy.glob("model.ckpt-5.*")):
+    shutil.copy(path, path.with_name(path.name.replace("-5.", "-4.")))
+  (copy / "model.ckpt-4.index").write_bytes(b"no index")
+  result = run(copy, "--all")
+  assert [line.split()[-1] for line in result.stdout.splitlines()] == ["files", "damaged", "whole"]
+  assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+
+
+def test_a_checkpoint_does_not_differ_from_itself(recorded):
   same = run(recorded, "--diff", recorded)
   assert (same.exit_code, same.stdout.count("\n")) == (0, 1)
   assert "are the same" in same.stdout
-  other = run(
-    recorded, "--diff", repository / "fixtures/checkpoints/tf2.21/dnn_classifier_adam/tf2"
-  )
-  assert (other.exit_code, "are the same" in other.stdout) == (0, True)
+
+
+def test_diff_compares_names_and_slots_across_formats(recorded, repository):
+  ours = repository / "fixtures/checkpoints/tf2.21/dnn_classifier_adam/tf2"
+  result = run(recorded, "--diff", ours)
+  assert (result.exit_code, result.stdout) == (1, "! step: 5 and 7\n")
+
+
+def test_diff_names_what_only_one_has(repository):
+  dialects = repository / "fixtures/checkpoints/tf1.15/dialects"
+  first, second = dialects / "adam", dialects / "momentum"
+  result = run(first, "--diff", second, "--filter", "m/emb")
+  assert result.exit_code == 1
+  assert result.stdout.splitlines() == [
+    f"- m/emb (Adam): only in {first}/model.ckpt-3",
+    f"- m/emb (Adam_1): only in {first}/model.ckpt-3",
+    f"+ m/emb (Momentum): only in {second}/model.ckpt-3",
+  ]
+  (difference, *_) = json.loads(run(first, "--diff", second, "--json").stdout)
+  assert (difference["name"], difference["kind"]) == ("m/bias (Adam)", "only in the first")
+
+
+def test_diff_of_a_damaged_checkpoint_is_no_success(recorded, copy):
+  os.truncate(copy / "model.ckpt-5.data-00001-of-00002", 300)
+  result = run(recorded, "--diff", copy)
+  assert result.exit_code == 2
+  assert "it has 300. The checkpoint is damaged." in result.stderr
 
 
 def test_our_own_checkpoints_are_named_and_listed(repository):
@@ -136,8 +210,17 @@ def test_our_own_checkpoints_are_named_and_listed(repository):
 
 def test_a_prefix_that_is_wrong_lists_the_ones_that_are_there(copy):
   message = error(copy / "model.ckpt-6")
-  assert "model.ckpt-6.index does not exist" in message
-  assert "model.ckpt-5" in message
+  assert message == (
+    f"Error: There is no checkpoint {copy}/model.ckpt-6. Checkpoints in {copy}: model.ckpt-5."
+  )
+
+
+def test_the_names_nearest_to_a_wrong_one_come_first(copy):
+  for step in (10, 100, 2, 30, 4, 7):
+    shutil.copy(copy / "model.ckpt-5.index", copy / f"model.ckpt-{step}.index")
+  assert error(copy / "model.ckpt-6").endswith(
+    "model.ckpt-7, model.ckpt-5, model.ckpt-4, model.ckpt-10, model.ckpt-2 and 2 more."
+  )
 
 
 def test_a_directory_without_checkpoints_names_those_below(copy):
@@ -145,8 +228,10 @@ def test_a_directory_without_checkpoints_names_those_below(copy):
 
 
 def test_nothing_there_is_said(tmp_path):
-  assert error(tmp_path / "none") == f"Error: There is no {tmp_path / 'none'}."
   assert error(tmp_path) == f"Error: There is no checkpoint in {tmp_path}."
+  path = tmp_path / "none"
+  assert error(path) == f"Error: There is no checkpoint {path}, nor any other in {tmp_path}."
+  assert error(path / "x").endswith(f"{path / 'x'}: there is no directory {path}.")
 
 
 def test_a_truncated_index_is_named_with_its_size(copy):
@@ -165,6 +250,82 @@ def test_truncated_data_are_named_with_both_sizes_and_the_table_is_shown(copy):
   assert result.stderr == (
     f"Error: {path} should have {size} bytes, it has 10. The checkpoint is damaged.\n"
   )
+
+
+def test_a_directory_without_state_file_means_its_highest_step(copy, caplog):
+  shutil.copy(copy / "model.ckpt-5.index", copy / "model.ckpt-40.index")
+  shutil.copy(copy / "model.ckpt-5.index", copy / "model.ckpt-7.index")
+  (copy / "checkpoint").unlink()
+  assert "model.ckpt-40: name-based" in run(copy).stdout
+  assert "no state file `checkpoint`; using the highest step" in caplog.text
+
+
+@pytest.mark.parametrize(
+  ("name", "content", "said"),
+  [
+    ("weights.h5", b"\x89HDF\r\n\x1a\n" + bytes(99), "is an HDF5 file"),
+    ("model.keras", b"PK\x03\x04" + bytes(99), "is a zip archive"),
+    ("graph.pbtxt", b"node {}", "is a graph in text form"),
+    ("frozen.pb", b"\n\x00", "is a graph, not a checkpoint"),
+    ("events.out.tfevents.1.host", b"\x18", "holds summaries"),
+    ("model.ckpt-5", b"", "is empty (0 bytes)"),
+    ("model.ckpt-5", b"text", "is not a checkpoint"),
+    ("model.ckpt-5.meta", b"\n\x00", "is the graph of a checkpoint whose"),
+  ],
+)
+def test_a_file_that_is_no_checkpoint_is_called_what_it_is(tmp_path, name, content, said):
+  path = tmp_path / name
+  path.write_bytes(content)
+  assert error(path).startswith(f"Error: {path} {said}")
+
+
+def test_the_graph_of_a_checkpoint_means_the_checkpoint(copy):
+  (copy / "model.ckpt-5.meta").write_bytes(b"graph")
+  assert run(copy / "model.ckpt-5.meta").stdout == run(copy).stdout
+
+
+def test_an_index_without_its_ending_is_told_from_a_checkpoint_of_v1_format(copy):
+  path = copy / "saved"
+  (copy / "model.ckpt-5.index").rename(path)
+  assert error(path).endswith("under another name: its name has to end in .index.")
+
+
+def test_the_variables_of_a_saved_model_are_shown_where(tmp_path):
+  (tmp_path / "saved_model.pb").write_bytes(b"graph")
+  assert error(tmp_path).endswith(f"its variables are in {tmp_path}/variables/variables.")
+
+
+def test_names_are_cut_for_a_terminal_only(repository):
+  from migrator.checkpoint import inspection, inspection_text
+
+  prefix = str(repository / "fixtures/checkpoints/tf1.15/dialects/canned_combined/model.ckpt-2")
+  one = inspection.open_checkpoint(prefix)
+  variables = inspection.selected(one, [])
+  narrow = inspection_text.lines(one, variables, width=80)
+  (row,) = (line for line in narrow if "..." in line)
+  assert row.startswith("dnn/input_from_") and "dding/embedding_weights  float32" in row
+  assert max(len(line) for line in narrow[1:]) == 80
+  assert inspection_text.lines(one, variables) == run(prefix).stdout.splitlines()
+
+
+def test_nothing_in_a_name_reaches_the_terminal_as_a_command(tmp_path):
+  entries = {"a\x1b[31m\nb": Entry("float32", (1,), size=4)}
+  bundle_writer.write_index(str(tmp_path / "model.ckpt"), 1, entries, {})
+  (tmp_path / "model.ckpt.data-00000-of-00001").write_bytes(bytes(4))
+  for option in ([], ["--keys"]):
+    output = run(tmp_path / "model.ckpt", *option).stdout
+    assert "a\\x1b[31m\\nb  float32" in output
+    assert "\x1b" not in output
+
+
+def test_json_has_the_keys_that_the_page_describes(repository):
+  page = (repository / "docs/inspect.md").read_text()
+  described = {key for line in page.splitlines() for key in re.findall(r"^\| `(\w+)`", line)}
+  checkpoint = repository / "fixtures/checkpoints/tf1.15/dialects/parts_2_dnn"
+  (data,) = json.loads(run(checkpoint, "--json", "--keys").stdout)
+  nested = [data[name][0] for name in ("variables", "optimizers", "shards", "entries")]
+  nested += [data["totals"], data["entries"][0]["pieces"][0]]
+  assert {key for part in (data, *nested) for key in part} | {"stats"} == described
 
 
 def test_an_empty_state_file_is_said(copy):
