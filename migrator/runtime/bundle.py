@@ -156,6 +156,8 @@ def read_index(prefix: str) -> Index:
     FileNotFoundError, tf.errors.NotFoundError: if there is no such file.
   """
   data = files.read(prefix + ".index")
+  if files.is_lfs_pointer(data):
+    raise DamagedIndexError("is a pointer of Git LFS: `git lfs pull` brings the file")
   if len(data) < FOOTER_SIZE:
     raise DamagedIndexError(f"is {len(data)} bytes long, an index has at least {FOOTER_SIZE}")
   footer = data[-FOOTER_SIZE:]

@@ -39,6 +39,11 @@ def listdir(path: str) -> list[str]:
   return os.listdir(path)
 
 
+def is_lfs_pointer(data: bytes) -> bool:
+  """Returns whether a file that begins with `data` is what Git LFS leaves in place of the file."""
+  return data.startswith(b"version https://git-lfs.github.com/spec/")
+
+
 def size(path: str) -> int:
   """Returns the size of a file in bytes."""
   return _gfile().stat(path).length if is_remote(path) else os.path.getsize(path)

@@ -23,6 +23,8 @@ NEW_DIRECTORY = "tf2"
 
 _DATA_SUFFIX = re.compile(r"\.data-\d{5}-of-\d{5}$")
 _STEP_SUFFIX = re.compile(r"-(\d+)$")
+# The directories of a path that a program on Windows wrote.
+_BACKSLASHED = re.compile(r".*\\")
 
 
 def exists(prefix: str) -> bool:
@@ -78,7 +80,7 @@ def newest(directory: str) -> Optional[str]:
     CheckpointError: if there are checkpoints, but the state file is missing, unreadable or names one
       that does not exist.
   """
-  name = next((name for name in STATE_FILES if files.exists(os.path.join(directory, name))), None)
+  name = next((name for name in STATE_FILES if _is_file(os.path.join(directory, name))), None)
   if name is None:
     others = all_prefixes(directory)
     if not others:
@@ -103,8 +105,8 @@ def newest(directory: str) -> Optional[str]:
 
 def _located(prefix: str, directory: str, state_path: str) -> str:
   """Returns `prefix`, or its namesake in `directory` when the directory was moved or copied."""
-  local = os.path.join(directory, os.path.basename(prefix))
-  outside = os.path.abspath(os.path.dirname(prefix)) != os.path.abspath(directory)
+  local = _namesake(prefix, directory)
+  outside = os.path.abspath(prefix) != os.path.abspath(local)
   if outside and "://" not in prefix and exists(local):
     _LOGGER.warning(
       "%s names %s, outside of the directory, which was moved or copied; using %s.",
@@ -143,6 +145,11 @@ def check_directory(model_dir: str) -> None:
     )
 
 
+def _is_file(path: str) -> bool:
+  """Returns whether there is a file `path`; programs also call a directory `checkpoint`."""
+  return files.exists(path) and not files.isdir(path)
+
+
 def _read_state(directory: str, name: str = "checkpoint") -> Optional[state_file.State]:
   """Returns the state of a directory, None without one.
 
@@ -150,7 +157,7 @@ def _read_state(directory: str, name: str = "checkpoint") -> Optional[state_file
     CheckpointError: the state file is broken.
   """
   path = os.path.join(directory, name)
-  if not files.exists(path):
+  if not _is_file(path):
     return None
   try:
     return state_file.parse(files.read(path))
@@ -164,8 +171,15 @@ def recorded(directory: str) -> list[str]:
   state = _read_state(directory)
   if state is None:
     return []
-  local = (os.path.join(directory, os.path.basename(p)) for p in state.all_model_checkpoint_paths)
+  local = (_namesake(path, directory) for path in state.all_model_checkpoint_paths)
   return [prefix for prefix in local if exists(prefix)]
+
+
+def _namesake(path: str, directory: str) -> str:
+  """Returns the checkpoint in `directory` that is called as `path` is, which may be one of Windows."""
+  local = os.path.join(directory, os.path.basename(path))
+  windows = os.path.join(directory, _BACKSLASHED.sub("", os.path.basename(path)))
+  return windows if not exists(local) and exists(windows) else local
 
 
 def all_prefixes(directory: str) -> list[str]:
@@ -247,6 +261,8 @@ def _examine(prefix: str) -> tuple[Optional[bundle.Index], str]:
     if not files.exists(path):
       return None, f"{path} does not exist, it should have {expected} bytes."
     size = files.size(path)
+    if size < expected and files.is_lfs_pointer(files.read(path, 0, 64)):
+      return None, f"{path} is a pointer of Git LFS: `git lfs pull` brings the file."
     if size < expected:
       return None, f"{path} should have {expected} bytes, it has {size}."
   return index, ""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import dataclasses
 import re
 
+from migrator.runtime import files
+
 _TOKEN = re.compile(
   rb"""(?P<space>[\s,;]+|\#[^\n]*)
   |(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
@@ -47,6 +49,8 @@ def parse(text: bytes) -> State:
   Raises:
     ValueError: if it is empty, or not of this form.
   """
+  if files.is_lfs_pointer(text):
+    raise ValueError("it is a pointer of Git LFS: `git lfs pull` brings the file.")
   if not text.strip():
     raise ValueError(f"it is empty ({len(text)} bytes).")
   paths: dict[str, list[str]] = {"model_checkpoint_path": [], "all_model_checkpoint_paths": []}
