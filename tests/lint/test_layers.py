@@ -15,7 +15,8 @@ RULES = {
   "analysis": ((), ()),
   "lint": (("analysis", "source"), ("tomli",)),
   "rewrite": (("analysis", "lint", "source"), ("libcst",)),
-  "runtime": ((), (*TENSORFLOW, "numpy", "google")),
+  # Map files are TOML, which Python reads itself from 3.11 on.
+  "runtime": ((), (*TENSORFLOW, "numpy", "google", "tomli")),
   "checkpoint": (("runtime",), (*TENSORFLOW, "numpy")),
   "verify": ((), ()),
   "cli": (
