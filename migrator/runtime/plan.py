@@ -27,6 +27,10 @@ NO_RATE = (
 )
 
 
+# Variables of tf.nn.rnn_cell.LSTMCell with use_peepholes or num_proj.
+_MORE_THAN_KERAS = ("w_f_diag", "w_i_diag", "w_o_diag", "projection/kernel", "projection/bias")
+
+
 @dataclasses.dataclass(frozen=True)
 class Item:
   """Where one variable or slot of the model comes from.
@@ -267,6 +271,14 @@ class _Planner:
       )
       return
     if dict(source.steps).get("gates") == "lstm":
+      cell = source.names[0].rpartition("/")[0]
+      more = [f"{cell}/{rest}" for rest in _MORE_THAN_KERAS if f"{cell}/{rest}" in variables]
+      if more:
+        self._faults.append(
+          f"{name} <- {source.names[0]}: its cell has peepholes or a projection ({', '.join(more)}), which "
+          "the LSTM of Keras has not"
+        )
+        return
       flat = len(self._checkpoint.by_name[name].shape) == 1
       if flat != ("forget_bias" in dict(source.steps)):
         what = (

@@ -251,6 +251,25 @@ def test_the_bias_of_an_rnn_cell_is_not_taken_by_its_shape_alone(tmp_path):
     runtime.load_tf1_checkpoint(model, prefix, name_map={"variables": naive})
 
 
+@pytest.mark.parametrize("more, shape", [("w_f_diag", (4,)), ("projection/kernel", (4, 2))])
+def test_cells_with_more_than_keras_has_are_refused(tmp_path, more, shape):
+  cell = "rnn/lstm_cell"
+  values = {
+    f"{cell}/kernel": array(7, 16),
+    f"{cell}/bias": array(16),
+    f"{cell}/{more}": array(*shape),
+  }
+  model = tf.keras.Sequential([tf.keras.layers.Input((5, 3)), tf.keras.layers.LSTM(4, name="rnn")])
+  kernel = {"from": f"{cell}/kernel", "gates": "lstm"}
+  names = {
+    "rnn/kernel": {**kernel, "rows": [0, 3]},
+    "rnn/recurrent_kernel": {**kernel, "rows": [3]},
+    "rnn/bias": {"from": f"{cell}/bias", "gates": "lstm", "forget_bias": 1.0},
+  }
+  with pytest.raises(runtime.CheckpointError, match="its cell has peepholes or a projection"):
+    runtime.load_tf1_checkpoint(model, write(tmp_path, values), name_map={"variables": names})
+
+
 @pytest.mark.parametrize(
   "data, message",
   [
