@@ -26,27 +26,19 @@ class Inspection:
     contents: its variables, slots, optimizers and counters.
     index: what lies where.
     shards: (path, bytes that it must have, bytes that it has or None) of each data file.
+    faults: one sentence for each data file that is missing or too short, or else for each scalar that
+      cannot be read.
   """
 
   contents: Contents
   index: bundle.Index
   shards: tuple[tuple[str, int, Optional[int]], ...]
+  faults: tuple[str, ...]
 
   @property
   def prefix(self) -> str:
     """The path without suffix."""
     return self.contents.prefix
-
-  @property
-  def faults(self) -> list[str]:
-    """One sentence for each data file that is missing or too short."""
-    sentences = []
-    for path, expected, found in self.shards:
-      if found is None:
-        sentences.append(f"{path} does not exist, it should have {expected} bytes.")
-      elif found < expected:
-        sentences.append(f"{path} should have {expected} bytes, it has {found}.")
-    return sentences
 
   def slot_bytes(self, variable: Variable) -> int:
     """Returns the bytes of all slots and of the average of one variable."""
@@ -75,11 +67,36 @@ def open_checkpoint(prefix: str) -> Inspection:
       state.check_intact(prefix)  # Says it with the way out.
       raise CheckpointError(f"{prefix}.index {error}.") from error
     shards = []
+    faults = []
     for shard in range(index.num_shards):
       path = bundle.shard_path(prefix, shard, index.num_shards)
       found = files.size(path) if files.exists(path) else None
-      shards.append((path, index.data_sizes.get(shard, 0), found))
-  return Inspection(contents, index, tuple(shards))
+      expected = index.data_sizes.get(shard, 0)
+      shards.append((path, expected, found))
+      if found is None:
+        faults.append(f"{path} does not exist, it should have {expected} bytes.")
+      elif found < expected and files.is_lfs_pointer(files.read(path, 0, 64)):
+        faults.append(f"{path} is a pointer of Git LFS: `git lfs pull` brings the file.")
+      elif found < expected:
+        faults.append(f"{path} should have {expected} bytes, it has {found}.")
+    if not faults:
+      faults = _unread(contents, index)
+  return Inspection(contents, index, tuple(shards), tuple(faults))
+
+
+def _unread(contents: Contents, index: bundle.Index) -> list[str]:
+  """Returns why scalars, which are all that is read of the data, could not be read."""
+  faults = []
+  for key in (key for key, value in contents.counters.items() if value is None):
+    try:
+      bundle.read_scalar(contents.prefix, index, key)
+    except bundle.DamagedIndexError as error:
+      faults.append(f"{key} cannot be read: {contents.prefix}.index {error}.")
+    except OSError as error:
+      faults.append(f"{key} cannot be read: {error.filename}: {error.strerror}.")
+    except ValueError:
+      continue  # It is no number, and the file is whole.
+  return faults
 
 
 def selected(
@@ -192,7 +209,7 @@ def to_dict(
     ],
     "totals": totals(inspection, variables),
     "notes": list(contents.notes),
-    "faults": inspection.faults,
+    "faults": list(inspection.faults),
   }
   if keys:
     result["entries"] = [

@@ -113,7 +113,7 @@ def inspect(
       _print([""] * bool(number) + block)
   for _, one in found:
     for fault in one.faults if one is not None else ():
-      click.echo(f"Error: {fault} The checkpoint is damaged.", err=True)
+      click.echo(f"Error: {fault}", err=True)
       failed = True
   context.exit(BAD_INPUT if failed else 0)
 
@@ -170,7 +170,7 @@ def _diff(checkpoint: str, other: str, patterns: Sequence[str], values: bool, as
     compared = values and not faults
     _print(inspection_text.difference_lines(first.prefix, second.prefix, differences, compared))
   for fault in faults:
-    click.echo(f"Error: {fault} The checkpoint is damaged.", err=True)
+    click.echo(f"Error: {fault}", err=True)
   if faults:
     return BAD_INPUT
   return DIFFERENT if differences else 0

@@ -199,7 +199,7 @@ def test_diff_of_a_damaged_checkpoint_is_no_success(recorded, copy):
   os.truncate(copy / "model.ckpt-5.data-00001-of-00002", 300)
   result = run(recorded, "--diff", copy)
   assert result.exit_code == 2
-  assert "it has 300. The checkpoint is damaged." in result.stderr
+  assert "it has 300." in result.stderr
 
 
 def test_our_own_checkpoints_are_named_and_listed(repository):
@@ -247,9 +247,7 @@ def test_truncated_data_are_named_with_both_sizes_and_the_table_is_shown(copy):
   result = run(copy)
   assert result.exit_code == 2
   assert "dnn/logits/kernel" in result.stdout
-  assert result.stderr == (
-    f"Error: {path} should have {size} bytes, it has 10. The checkpoint is damaged.\n"
-  )
+  assert result.stderr == (f"Error: {path} should have {size} bytes, it has 10.\n")
 
 
 def test_a_directory_without_state_file_means_its_highest_step(copy, caplog):
@@ -303,7 +301,7 @@ def test_names_are_cut_for_a_terminal_only(repository):
   variables = inspection.selected(one, [])
   narrow = inspection_text.lines(one, variables, width=80)
   (row,) = (line for line in narrow if "..." in line)
-  assert row.startswith("dnn/input_from_") and "dding/embedding_weights  float32" in row
+  assert row.startswith("dnn/input_from_") and "embedding_weights  float32" in row
   assert max(len(line) for line in narrow[1:]) == 80
   assert inspection_text.lines(one, variables) == run(prefix).stdout.splitlines()
 
@@ -326,6 +324,31 @@ def test_json_has_the_keys_that_the_page_describes(repository):
   nested = [data[name][0] for name in ("variables", "optimizers", "shards", "entries")]
   nested += [data["totals"], data["entries"][0]["pieces"][0]]
   assert {key for part in (data, *nested) for key in part} | {"stats"} == described
+
+
+def test_a_step_that_was_altered_is_not_shown_as_none(copy):
+  index = bundle.read_index(str(copy / "model.ckpt-5"))
+  entry = index.entries["global_step"]
+  path = copy / f"model.ckpt-5.data-0000{entry.shard}-of-00002"
+  data = bytearray(path.read_bytes())
+  data[entry.offset] ^= 1
+  path.write_bytes(data)
+  result = run(copy)
+  assert result.exit_code == 2
+  assert result.stderr == (
+    f"Error: global_step cannot be read: {copy}/model.ckpt-5.index does not agree with {path}: "
+    "the checksum of 8 bytes differs.\n"
+  )
+
+
+def test_a_pointer_of_git_lfs_is_called_that(copy):
+  path = copy / "model.ckpt-5.data-00001-of-00002"
+  path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 564\n")
+  result = run(copy)
+  assert (result.exit_code, "dnn/logits/kernel" in result.stdout) == (2, True)
+  assert result.stderr == (
+    f"Error: {path} is a pointer of Git LFS: `git lfs pull` brings the file.\n"
+  )
 
 
 def test_an_empty_state_file_is_said(copy):
