@@ -20,7 +20,7 @@ from migrator.runtime.adam_powers import Owner, Pair, assigned, named_powers, pa
 from migrator.runtime.adam_powers import adam_updates as adam_updates
 from migrator.runtime.contents import Contents, Optimizer, Scalar, Variable
 from migrator.runtime.optimizer_names import APART, FOREIGN, KINDS, has_powers, kind_of
-from migrator.runtime.slot_names import EMA, Slot, find_slots, numbered
+from migrator.runtime.slot_names import EMA, Slot, find_slots, is_average, numbered
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -36,7 +36,10 @@ _DIALECTS = {
 # `model_to_estimator` puts the step of the Estimator beside the Keras model.
 _STEP = re.compile(r"(?:.*/)?(?:estimator_)?global_step")
 _ITER = re.compile(r"(?:(.*)/)?(?:iter|iterations)")
-_COUNTER = re.compile(r"(?:.*/)?(?:save_counter|learning_rate|OptimizeLoss/.*rate)")
+# The last two are those of the optimizers of mixed precision.
+_COUNTER = re.compile(
+  r"(?:.*/)?(?:save_counter|learning_rate|OptimizeLoss/.*rate|current_loss_scale|good_steps)"
+)
 
 
 def describe(prefix: str, index: bundle.Index) -> Contents:
@@ -199,9 +202,11 @@ class _Reading:
     shared = {suffix for (_, suffix), found in scopes.items() if len(found) > 1}
     # (scope, name) -> number -> variable -> suffix as written
     groups: dict[tuple[str, str], dict[int, dict[str, str]]] = {}
+    renamed: set[str] = set()
     for slot in slots:
-      if slot.suffix.startswith(EMA) and slot.variable not in self._emas:
+      if is_average(slot.suffix) and slot.variable not in self._emas:
         self._emas[slot.variable] = slot.key
+        renamed |= {slot.suffix} if not slot.suffix.startswith(EMA) else set()
         continue
       written = slot.suffix
       if slot.scope and slot.suffix in shared:
@@ -212,6 +217,9 @@ class _Reading:
       )
       group = groups.setdefault((slot.scope, base), {})
       group.setdefault(number, {})[slot.variable] = written
+    self._notes += [
+      f"{name} is taken for a moving average by its name." for name in sorted(renamed)
+    ]
     self._add_groups(groups, pairs)
 
   def _add_groups(self, groups: dict, pairs: list[Pair]) -> None:

@@ -26,14 +26,14 @@ APART = {
 }
 """Suffix -> the optimizer, and the number of the slot."""
 FOREIGN = (
-  "LAMB MeshAdafactor AdagradDA AdaMax NadamOptimizer Nadam LARS LARSOptimizer AddSign PowerSign GGT "
-  "Shampoo Adafactor"
+  "LAMB MeshAdafactor AdagradDA AdaMax AdamW MomentumW RegAdagrad NadamOptimizer Nadam LARS "
+  "LARSOptimizer AddSign AddSignOptimizer PowerSign PowerSignOptimizer GGT Shampoo Adafactor"
 ).split()
 """Optimizers whose name is known and whose rule is none of the kinds."""
 # An optimizer of such a name is none of the kind whose name is within it.
 _NOT_ADAM = ("nadam", "radam", "padam", "adamax", "adamod", "adagradda")
 # Those of the foreign ones that keep Adam's powers of beta.
-_POWERS = ("AdaMax", "NadamOptimizer", "Nadam")
+_POWERS = ("AdaMax", "AdamW", "NadamOptimizer", "Nadam")
 
 
 def kind_of(base: str, count: int) -> tuple[str, tuple[str, ...]]:

@@ -15,12 +15,15 @@ from typing import Optional
 from migrator.runtime.bundle import Entry
 
 EMA = "ExponentialMovingAverage"
+_AVERAGE = re.compile(
+  r"(?:.*_|.*[a-z])?EMA(?:_\d+)?|(?:.*_)?ema(?:_.*)?|.*(?:[Aa]verage|[Ss]hadow|[Mm]oving_?[Aa]vg).*"
+)
 
 # Default names of the optimizers of TF 1.15, of tf.contrib and of BERT's and its descendants' code.
 _DEFAULTS = (
   "Adam Adagrad Momentum RMSProp Ftrl Adadelta AdagradDA ProximalAdagrad AdaMax AdamW MomentumW "
   "LazyAdam NadamOptimizer Nadam LARS LARSOptimizer LAMB AddSign PowerSign GGT Shampoo Adafactor "
-  "adam_m adam_v lamb_m lamb_v"
+  "AddSignOptimizer PowerSignOptimizer RegAdagrad adam_m adam_v lamb_m lamb_v"
 ).split()
 _KNOWN = re.compile(rf"({'|'.join([*_DEFAULTS, EMA])})(_\d+)?")
 _NUMBERED = re.compile(r"(.+)_(\d+)")
@@ -47,6 +50,11 @@ class Slot:
   variable: str
   suffix: str
   scope: str
+
+
+def is_average(suffix: str) -> bool:
+  """Returns whether a slot is a moving average of its variable, by TF1's name or one that says so."""
+  return suffix.startswith(EMA) or bool(_AVERAGE.fullmatch(suffix))
 
 
 def find_slots(entries: dict[str, Entry]) -> list[Slot]:
