@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, Callable, Optional, Protocol
 
-from migrator.checkpoint import convert, destination
+from migrator.checkpoint import convert, destination, paths
 from migrator.checkpoint.report import Report
 from migrator.runtime import bundle, dialects, state
 from migrator.runtime.errors import CheckpointError
@@ -94,7 +94,7 @@ def run(request: Request, say: Optional[Say], progress: Progress) -> list[Result
   results: list[Result] = []
   for path in request.checkpoints:
     try:
-      found += [(path, prefix) for prefix in prefixes(path, request.all)]
+      found += [(path, prefix) for prefix in paths.prefixes(path, request.all)]
     except (CheckpointError, OSError) as error:
       results.append(Result(path, error=_message(error)))
   found = list({os.path.realpath(prefix): (path, prefix) for path, prefix in found}.values())
@@ -177,27 +177,6 @@ def _flavour(prefix: str) -> str:
     return "v2" if dialects.describe(prefix, index).dialect_id == "v2" else "v1"
   except (bundle.DamagedIndexError, OSError):
     return "v1"  # Its own error comes when it is converted.
-
-
-def prefixes(path: str, every: bool) -> list[str]:
-  """Returns the checkpoints that a path means.
-
-  Args:
-    path: a prefix, one of its files, or a directory.
-    every: of a directory, all; else the newest.
-
-  Raises:
-    CheckpointError: if there is none.
-  """
-  if every and os.path.isdir(path):
-    found = state.all_prefixes(path)
-  else:
-    newest = state.resolve(path)
-    found = [] if newest is None else [newest]
-  if not found:
-    where = "is no checkpoint in" if os.path.isdir(path) else "is nothing at"
-    raise CheckpointError(f"There {where} {path}.")
-  return found
 
 
 def _message(error: Exception) -> str:

@@ -354,7 +354,7 @@ def test_a_broken_state_file_is_not_replaced(source, tmp_path, convert):
     (["{source}", "--out", "{tmp}/a*b"], "*, ? and ["),
     (["{source}", "--format", "safetensors", "--out", "{tmp}/x"], "x.safetensors"),
     (["{source}", "--format", "keras", "--out", "{tmp}/x.keras"], "--model"),
-    (["{tmp}/nothing", "--out", "{tmp}/x"], "nothing"),
+    (["{tmp}/nothing", "--out", "{tmp}/x"], "There is no checkpoint"),
     (["{tmp}/old/model.ckpt-8", "--out", "{tmp}/x"], "model.ckpt-7"),
     (["{source}"], "--out"),
     (["{source}", "--out", "{tmp}/x", "--map", "m.toml"], "--model"),
