@@ -14,7 +14,7 @@ from migrator.checkpoint.batch import Request
 from migrator.checkpoint.source import Source
 from migrator.checkpoint.straight import FORMAT, ITERATIONS, LEARNING_RATE, STAMP
 from migrator.checkpoint.tensors import Selection, Tensor
-from migrator.runtime import differences, load, named_checkpoint
+from migrator.runtime import differences, load, named_checkpoint, suggesting
 from migrator.runtime.contents import Contents
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.name_map import NameMap
@@ -155,6 +155,32 @@ class Model:
       "optimizer": checkpoint.optimizer_state.kind.name,
     }
     return tensors.text(STAMP, json.dumps(stamp).encode())
+
+  def suggest(self, prefix: str, path: str, say: Any) -> Optional[str]:
+    """Writes a map file to start from.
+
+    Args:
+      prefix: the checkpoint.
+      path: the file; "-" prints it.
+      say: is given lines to print.
+
+    Returns:
+      What the user has to do by hand, None if nothing.
+
+    Raises:
+      CheckpointError, OSError: if the checkpoint cannot be read, or the file not be written.
+    """
+    suggestion = suggesting.suggestion_for(self._template.checkpoint, Tf1Checkpoint(prefix))
+    text = suggestion.to_toml()
+    if path == "-":
+      say(text.splitlines())
+    else:
+      with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+      say([f"{path}: {len(suggestion.pairs)} variables, {len(suggestion.open)} left open"])
+    if suggestion.open:
+      return f"The names of {prefix} leave open what {', '.join(suggestion.open)} is: complete the map file."
+    return None
 
   def save(self, prefix: str, path: str, format_: str) -> None:
     """Loads a checkpoint into the model, and lets Keras save it.

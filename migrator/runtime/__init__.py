@@ -19,6 +19,7 @@ if TYPE_CHECKING:
   from migrator.runtime.manager import CheckpointManager
   from migrator.runtime.name_map import NameMap
   from migrator.runtime.named import NamedCheckpoint, named_checkpoint
+  from migrator.runtime.suggesting import suggest_map
   from migrator.runtime.summaries import SummarySaver
 
 _MODULES = {
@@ -34,6 +35,7 @@ _MODULES = {
   "named_checkpoint": "named",
   "only_inputs": "inputs",
   "predict": "evaluation",
+  "suggest_map": "suggesting",
 }
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
   "only_inputs",
   "optimizers",
   "predict",
+  "suggest_map",
 ]
 
 

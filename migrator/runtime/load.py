@@ -10,11 +10,14 @@ from typing import Any, Optional, Union
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import differences, named, state
+from migrator.runtime import differences, named, state, suggesting
 from migrator.runtime import plan as plan_module
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.name_map import NameMap
 from migrator.runtime.tf1_reader import GLOBAL_STEP, Tf1Checkpoint
+
+AUTO = "auto"
+"""In place of a map: the suggested one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +75,8 @@ def load_tf1_checkpoint(
     checkpoint: what to load into: a `NamedCheckpoint`, or a built Keras model. Of a compiled model the
       optimizer is loaded as well.
     path: a checkpoint prefix, a model directory (its newest checkpoint is taken), or one of the files.
-    name_map: a map file's path or its content: names that differ, and transforms. See `name_map`.
+    name_map: a map file's path or its content: names that differ, and transforms. See `name_map`. "auto"
+      takes what `suggest_map` suggests, and the report lists every pair.
     weights: "raw" (the default) or "ema": moving averages in place of the variables that have one.
     allow_missing: names or patterns (`head/*`) of variables of the model that may keep their values.
     allow_unused: whether the checkpoint may hold what the model does not have. By default a
@@ -90,7 +94,8 @@ def load_tf1_checkpoint(
   """
   if weights not in (None, "raw", "ema"):
     raise ValueError(f'weights must be "raw" or "ema", given: {weights!r}')
-  if isinstance(name_map, str):
+  auto = name_map == AUTO
+  if isinstance(name_map, str) and not auto:
     name_map = NameMap.read(name_map)
   elif isinstance(name_map, dict):
     name_map = NameMap(name_map)
@@ -113,8 +118,13 @@ def load_tf1_checkpoint(
   if not allow_unused:
     # Says more of what differs than a plan, which lets a checkpoint have more than the model.
     _match(source, checkpoint)
+  suggested: tuple[str, ...] = ()
+  if auto:
+    name_map, suggested = suggesting.suggested(checkpoint, source, allow_missing)
+  assert not isinstance(name_map, (str, dict))
   plan = plan_module.make_plan(checkpoint, source, name_map, weights, allow_missing)
   plan.check()
+  notes = (*plan.notes, *suggested)
   rate_key = check_hyperparameters(source, checkpoint) if has_optimizer else None
   # All is read before anything is assigned: a damaged value must not leave half a model.
   values = {name: item.value(source) for name, item in plan.items.items()}
@@ -128,7 +138,7 @@ def load_tf1_checkpoint(
     checkpoint.by_name[named.ITERATIONS].assign(plan.updates)
   differences.report_learning_rate(prefix, rate, checkpoint.by_name.get(named.LEARNING_RATE))
   tf.get_logger().info("Restored step %d from %s.", plan.step, prefix)
-  for note in plan.notes:
+  for note in notes:
     tf.get_logger().info("%s: %s", prefix, note)
   return LoadReport(
     prefix=prefix,
@@ -144,7 +154,7 @@ def load_tf1_checkpoint(
     not_trainable=tuple(
       n for n in checkpoint.weights if n not in checkpoint.trainable and n in values
     ),
-    notes=plan.notes,
+    notes=notes,
   )
 
 

@@ -69,6 +69,7 @@ class NameMap:
       CheckpointError: with the file and the entry, if something in it is not of the form above.
     """
     self.path = path
+    self._data = data
     for section, value in data.items():
       if section not in _SECTIONS:
         self._refuse(f"there is no section [{section}], only {', '.join(_SECTIONS)}")
@@ -105,6 +106,15 @@ class NameMap:
       raise
     except ValueError as error:  # TOMLDecodeError, JSONDecodeError, UnicodeDecodeError
       raise CheckpointError(f"{path}: {error}") from error
+
+  def to_toml(self) -> str:
+    """Returns the map as the text of a TOML file."""
+    lines = []
+    for section, table in self._data.items():
+      lines.append(f"[{section}]")
+      lines += [f"{toml_value(key)} = {toml_value(value)}" for key, value in table.items()]
+      lines.append("")
+    return "\n".join(lines)
 
   def find(self, name: str) -> Optional[Source]:
     """Returns where a variable of the model comes from, None if the map does not say.
@@ -232,11 +242,16 @@ _FORMS = (
 )
 
 
-def write_toml(pairs: dict[str, str]) -> str:
-  """Returns a map file: name in the model -> name in the checkpoint."""
-  lines = ["[variables]"]
-  lines += [f"{json.dumps(new)} = {json.dumps(old)}" for new, old in pairs.items()]
-  return "\n".join(lines) + "\n"
+def toml_value(value: Any) -> str:
+  """Returns a string, number, boolean, list or table as it stands in one line of a TOML file."""
+  if isinstance(value, dict):
+    return "{" + ", ".join(f"{k} = {toml_value(v)}" for k, v in value.items()) + "}"
+  if isinstance(value, list):
+    return "[" + ", ".join(map(toml_value, value)) + "]"
+  if isinstance(value, str):
+    # JSON escapes what is outside of the basic plane as two surrogates, which TOML does not know.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+  return json.dumps(value)
 
 
 def _toml() -> Any:
