@@ -275,8 +275,8 @@ def _parse(data: bytes, footer: bytes) -> Index:
     for key, message in _block(data, offset, size):
       fields = parse_fields(message)
       if not key:
-        num_shards = fields.get(1, [1])[0]
-        little_endian = not fields.get(2, [0])[0]
+        num_shards = _number(fields, 1, 1)
+        little_endian = not _number(fields, 2, 0)
         continue
       entry = _entry(fields)
       data_sizes[entry.shard] = max(data_sizes.get(entry.shard, 0), entry.offset + entry.size)
@@ -348,25 +348,51 @@ def parse_fields(message: bytes) -> dict[int, list]:
   return fields
 
 
+def _number(fields: dict[int, list], field: int, default: int) -> int:
+  """Returns the value of a field that is a number.
+
+  Raises:
+    ValueError: if it is none, or negative: nothing in an index is.
+  """
+  value = fields.get(field, [default])[0]
+  if not isinstance(value, int) or value >= 1 << 63:
+    raise ValueError(f"field {field} is {value!r}")
+  return value
+
+
+def _messages(fields: dict[int, list], field: int) -> list[dict[int, list]]:
+  """Returns the values of a field that is a message, or several, parsed.
+
+  Raises:
+    ValueError: if one is none.
+  """
+  values = fields.get(field, [])
+  if not all(isinstance(value, bytes) for value in values):
+    raise ValueError(f"field {field} is {values!r}")
+  return [parse_fields(value) for value in values]
+
+
 def _entry(fields: dict[int, list]) -> Entry:
   """Returns the entry of a `BundleEntryProto`: dtype, shape, shard, offset, size, crc, slices."""
-  number = fields.get(1, [0])[0]
+  number = _number(fields, 1, 0)
   shape = tuple(
-    parse_fields(dim).get(1, [0])[0] for dim in parse_fields(fields.get(2, [b""])[0]).get(2, [])
+    _number(dim, 1, 0) for proto in _messages(fields, 2)[:1] for dim in _messages(proto, 2)
   )
   slices = tuple(
-    tuple(
-      (parse_fields(extent).get(1, [0])[0], parse_fields(extent).get(2, [-1])[0])
-      for extent in parse_fields(part).get(1, [])
-    )
-    for part in fields.get(7, [])
+    tuple((_number(extent, 1, 0), _number(extent, 2, -1)) for extent in _messages(part, 1))
+    for part in _messages(fields, 7)
   )
+  if any(len(bounds) != len(shape) for bounds in slices):
+    raise ValueError(f"a part of {len(shape)} axes has the bounds {slices}")
+  checksum = fields.get(6, [b""])[0]
+  if not isinstance(checksum, bytes):
+    raise ValueError(f"field 6 is {checksum!r}")
   return Entry(
     dtype=DTYPES.get(number, f"dtype {number}"),
     shape=shape,
-    shard=fields.get(3, [0])[0],
-    offset=fields.get(4, [0])[0],
-    size=fields.get(5, [0])[0],
-    crc32c=int.from_bytes(fields.get(6, [b""])[0], "little"),
+    shard=_number(fields, 3, 0),
+    offset=_number(fields, 4, 0),
+    size=_number(fields, 5, 0),
+    crc32c=int.from_bytes(checksum, "little"),
     slices=slices,
   )
