@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import fnmatch
 import math
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Optional
 
-from migrator.runtime import renames, transforms
+from migrator.runtime import renames, suggest, transforms
 from migrator.runtime.contents import Contents
-from migrator.runtime.errors import CheckpointError
 from migrator.runtime.name_map import NameMap, Source
 from migrator.runtime.named import ITERATIONS, LEARNING_RATE, STEP, NamedCheckpoint
+from migrator.runtime.plan_items import Item, Plan, near, shape_hint
 from migrator.runtime.slots import AVERAGE, Slot
 from migrator.runtime.tf1_reader import Tf1Checkpoint
 from migrator.runtime.transforms import Transform
@@ -29,100 +28,6 @@ NO_RATE = (
 
 # Variables of tf.nn.rnn_cell.LSTMCell with use_peepholes or num_proj.
 _MORE_THAN_KERAS = ("w_f_diag", "w_i_diag", "w_o_diag", "projection/kernel", "projection/bias")
-
-
-@dataclasses.dataclass(frozen=True)
-class Item:
-  """Where one variable or slot of the model comes from.
-
-  Attributes:
-    name: of the variable of the model.
-    keys: the keys of the checkpoint; one list per variable that is joined, each with one key or those of
-      the parts of a partitioned slot.
-    axis: along which several variables are joined.
-    transforms: what is done then, in order; () if the bytes do not change.
-    shape: in the model.
-    dtype: in the model, and in the checkpoint unless there is a cast.
-    slot: whether it is a slot.
-    note: why it is not the key of its own name; "" if it is.
-  """
-
-  name: str
-  keys: tuple[tuple[str, ...], ...]
-  axis: int
-  transforms: tuple[Transform, ...]
-  shape: tuple[int, ...]
-  dtype: str
-  slot: bool
-  note: str = ""
-
-  @property
-  def unchanged(self) -> bool:
-    """Whether the value's bytes are those of the checkpoint."""
-    return len(self.keys) == 1 and not self.transforms
-
-  def value(self, source: Tf1Checkpoint) -> Any:
-    """Reads the value, of `shape` and `dtype`.
-
-    Raises:
-      CheckpointError: if the data are damaged.
-    """
-    parts = [source.read(list(keys)) for keys in self.keys]
-    value = transforms.concatenate(parts, self.axis)
-    for transform in self.transforms:
-      value = transform.apply(value)
-    return value
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-  """Where everything comes from, and what is wrong with it.
-
-  Attributes:
-    contents: the checkpoint.
-    items: by name of the model's variables.
-    missing: the model's names that the checkpoint does not have and that may not be missing.
-    allowed: those that may be missing; they keep their values.
-    faults: sentences on shapes and types that differ.
-    unused: keys of the checkpoint that nothing takes; no counters.
-    step: the global step, 0 without one.
-    updates: the optimizer's own count.
-    renamed: the model's name -> the checkpoint's, where an older name was taken.
-    notes: sentences that a person should read.
-  """
-
-  contents: Contents
-  items: dict[str, Item]
-  missing: tuple[str, ...]
-  allowed: tuple[str, ...]
-  faults: tuple[str, ...]
-  unused: tuple[str, ...]
-  step: int
-  updates: int
-  renamed: dict[str, str]
-  notes: tuple[str, ...]
-
-  def check(self) -> None:
-    """Raises if the plan cannot be carried out.
-
-    Raises:
-      CheckpointError: listing all that is missing, with its nearest candidates, and all that differs.
-    """
-    if not (self.missing or self.faults):
-      return
-    lines = [f"{self.contents.prefix} does not fit the model; nothing has been loaded."]
-    lines += [f"  {fault}" for fault in self.faults]
-    free = [n for n in self.contents.variables if n in self.unused]
-    for name in self.missing:
-      near = _near(name, free)
-      hint = f"; is it {' or '.join(near)}?" if near else ""
-      lines.append(f"  {name}: not in the checkpoint{hint}")
-    if self.faults or len(self.missing) > 1 or free:
-      lines.append(
-        "Ways out: name the variables in a map file; give the scope that the old names begin with; or "
-        "allow what is new in the model to be missing."
-      )
-    raise CheckpointError("\n".join(lines))
 
 
 def make_plan(
@@ -199,7 +104,29 @@ class _Planner:
       updates=self._updates(step),
       renamed=self._renamed,
       notes=tuple(self._notes),
+      hints=self._hints(missing, unused),
     )
+
+  def _hints(self, missing: Sequence[str], unused: Sequence[str]) -> dict[str, str]:
+    """Returns what the missing weights may be called in the checkpoint, in words."""
+    free = {n: v for n, v in self._contents.variables.items() if n in set(unused)}
+    weights = {name: self._checkpoint.by_name[name] for name in missing}
+    targets = {
+      name: suggest.Target(tuple(v.shape), v.dtype.base_dtype.name)
+      for name, v in weights.items()
+      if name in self._checkpoint.weights
+    }
+    if not targets or not free:
+      return {}
+    suggestion = suggest.suggest(targets, dataclasses.replace(self._contents, variables=free))
+    hints = {}
+    for name, target in targets.items():
+      pair = suggestion.pairs.get(name)
+      found = (pair.old,) if pair is not None else suggestion.open[name] or near(name, free)
+      words = [shape_hint(old, free[old].shape, target.shape) for old in found]
+      if words:
+        hints[name] = f"is it {' or '.join(words)}?"
+    return hints
 
   def _sources(self) -> dict[str, Optional[Source]]:
     """Returns where each weight comes from, None if that is not known."""
@@ -448,13 +375,6 @@ def _shapes(key: str, name: str, found: tuple, wanted: tuple) -> str:
   elif found == wanted[::-1]:
     text += "; a map file may transpose it"
   return text
-
-
-def _near(name: str, free: list[str]) -> list[str]:
-  """Returns the names that `name` may have in the checkpoint, the likeliest first."""
-  tail = name.split("/", 1)[-1]
-  near = [n for n in free if n == tail or n.endswith("/" + tail) or name.endswith("/" + n)]
-  return (near or difflib.get_close_matches(name, free, n=2, cutoff=0.7))[:3]
 
 
 COUNTERS = (STEP, ITERATIONS, LEARNING_RATE)
