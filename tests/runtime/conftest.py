@@ -1,17 +1,13 @@
 """Fixtures of the runtime's tests: the real Estimator's results, computed once."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import jobs
 import pytest
 import tensorflow as tf
-
-HERE = Path(__file__).resolve().parent
+from interpreter import HERE, legacy_interpreter
 
 
 class Legacy:
@@ -45,23 +41,6 @@ class Legacy:
       shutil.copy(path, target)
     (target / "checkpoint").write_text(f'model_checkpoint_path: "model.ckpt-{step}"\n')
     return target
-
-
-def legacy_interpreter():
-  """Returns a Python with Estimators.
-
-  Raises:
-    pytest.fail.Exception: if there is none; nothing can be compared then.
-  """
-  python = os.environ.get("MIGRATOR_LEGACY_PYTHON")
-  if python:
-    return python
-  if tf.__version__.startswith("2.15."):
-    return sys.executable
-  return pytest.fail(
-    "MIGRATOR_LEGACY_PYTHON must name a Python with TensorFlow 2.15 and tensorflow-estimator: the "
-    "runtime is compared with the real Estimator."
-  )
 
 
 @pytest.fixture(scope="session")

@@ -3,12 +3,11 @@
 import hashlib
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import legacy_interpreter
+from interpreter import legacy_interpreter
 
 from migrator.runtime import state
 from migrator.runtime.tf1_reader import Tf1Checkpoint
@@ -82,7 +81,8 @@ def test_every_value_of_tf_2_15_is_read_bit_for_bit(made_by_2_15, name):
   check(made_by_2_15 / name)
 
 
-@pytest.mark.parametrize("name", IN_BOTH)
+# TensorFlow 1.15 made Adam's powers within the condition of the loss scale, 2.15 at the top.
+@pytest.mark.parametrize("name", [name for name in IN_BOTH if name != "loss_scale"])
 def test_both_versions_write_the_same_names(made_by_2_15, name):
   old = Tf1Checkpoint(state.resolve(str(FIXTURES / "tf1.15/dialects" / name)))
   new = Tf1Checkpoint(state.resolve(str(made_by_2_15 / name)))
@@ -124,17 +124,8 @@ def test_the_step_of_a_keras_optimizer_in_a_model_fn_is_its_own_count(tmp_path):
     assert sorted(contents.accounted()) == sorted(checkpoint.shapes)
 
 
-def test_the_script_of_the_recordings_runs_here():
-  """The cases are what `make_dialects.py` writes: none is left without its recording."""
-  names = subprocess.run(
-    [
-      sys.executable,
-      "-c",
-      f"import sys; sys.path.insert(0, {str(FIXTURES)!r}); import dialect_cases; "
-      "print(*sorted(dialect_cases.CASES))",
-    ],
-    capture_output=True,
-    text=True,
-    check=True,
-  ).stdout.split()
-  assert names == RECORDED
+def test_every_case_has_its_recording(monkeypatch):
+  monkeypatch.syspath_prepend(str(FIXTURES))
+  import dialect_cases
+
+  assert sorted(dialect_cases.CASES) == RECORDED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import tensorflow as tf
-from conftest import legacy_interpreter
+from interpreter import legacy_interpreter
 
 from migrator.runtime import CheckpointError, bundle, dialects, state
 from migrator.runtime.tf1_reader import Tf1Checkpoint

@@ -7,7 +7,7 @@ import numpy as np
 import optimizer_cases
 import pytest
 import tensorflow as tf
-from conftest import HERE, legacy_interpreter
+from interpreter import HERE, legacy_interpreter
 from optimizer_cases import CASES, SAVED, STEPS
 
 from migrator import runtime
