@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Optional
 
-from migrator.runtime import renames, suggest, transforms
+from migrator.runtime import renames, rnn_cells, suggest, transforms
 from migrator.runtime.contents import Contents
 from migrator.runtime.name_map import NameMap, Source
 from migrator.runtime.named import ITERATIONS, LEARNING_RATE, STEP, NamedCheckpoint
@@ -24,10 +24,6 @@ NO_RATE = (
   "{slot}: Keras keeps the learning rate within the velocity, TF1 outside; with a rate that changes no "
   "value is exact. Use migrator.runtime.optimizers.Momentum."
 )
-
-
-# Variables of tf.nn.rnn_cell.LSTMCell with use_peepholes or num_proj.
-_MORE_THAN_KERAS = ("w_f_diag", "w_i_diag", "w_o_diag", "projection/kernel", "projection/bias")
 
 
 def make_plan(
@@ -69,13 +65,14 @@ class _Planner:
     self._notes: list[str] = list(source.contents.notes)
     self._renamed: dict[str, str] = {}
     self._raw: list[str] = []
+    self._found: dict[str, Optional[Source]] = {}
 
   def plan(self, allow: Sequence[str]) -> Plan:
     """Plans everything."""
     checkpoint, contents = self._checkpoint, self._contents
     if self._map is not None:
       self._map.check(checkpoint.weights, contents.variables)
-    sources = self._sources()
+    sources = self._found = self._sources()
     for name in checkpoint.weights:
       source = sources[name]
       if source is None:
@@ -190,32 +187,11 @@ class _Planner:
       if ema and average is None:
         self._raw.append(name)
       keys.append((average,) if ema and average is not None else variables[old].keys)
-    gates = "gates" in dict(source.steps)
-    if source.names != (name,) and not gates and any(renames.rnn_cell(o) for o in source.names):
-      self._faults.append(
-        f"{name} <- {source.names[0]}: the gates of TF1's RNN cells are in another order than those of "
-        'Keras; say gates = "lstm", "gru" or "keep" in the map file'
-      )
+    rank = len(self._checkpoint.by_name[name].shape)
+    fault = rnn_cells.fault(name, source, rank, variables, self._found)
+    if fault:
+      self._faults.append(fault)
       return
-    if dict(source.steps).get("gates") == "lstm":
-      cell = source.names[0].rpartition("/")[0]
-      more = [f"{cell}/{rest}" for rest in _MORE_THAN_KERAS if f"{cell}/{rest}" in variables]
-      if more:
-        self._faults.append(
-          f"{name} <- {source.names[0]}: its cell has peepholes or a projection ({', '.join(more)}), which "
-          "the LSTM of Keras has not"
-        )
-        return
-      flat = len(self._checkpoint.by_name[name].shape) == 1
-      if flat != ("forget_bias" in dict(source.steps)):
-        what = (
-          "the bias of an LSTM needs forget_bias, the cell's argument (TF1's default is 1.0): Keras has it "
-          "in the bias"
-          if flat
-          else "forget_bias is only for the bias"
-        )
-        self._faults.append(f"{name} <- {source.names[0]}: {what}")
-        return
     note = "" if source.names == (name,) and not ema else ", ".join(k[0] for k in keys)
     self._add(name, tuple(keys), source.axis, _transforms(source), False, note)
 

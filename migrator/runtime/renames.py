@@ -55,7 +55,8 @@ _INVERSE: tuple[tuple[re.Pattern, str], ...] = tuple(
   )
 )
 _RNN_CELL = re.compile(
-  r"(^|/)((basic_)?lstm_cell|lstm_block_cell|layer_norm_basic_lstm_cell|gru_cell|cudnn_(lstm|gru))(_\d+)?$"
+  r"(^|/)((basic_)?lstm_cell|lstm_block_cell|lstm_fused_cell|layer_norm_basic_lstm_cell|gru_cell|"
+  r"gru_block_cell(_v2)?|cudnn_(lstm|gru)|cudnn_compatible_(lstm|gru)_cell)(_\d+)?$"
 )
 
 

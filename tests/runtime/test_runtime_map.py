@@ -251,9 +251,17 @@ def test_the_bias_of_an_rnn_cell_is_not_taken_by_its_shape_alone(tmp_path):
     runtime.load_tf1_checkpoint(model, prefix, name_map={"variables": naive})
 
 
-@pytest.mark.parametrize("more, shape", [("w_f_diag", (4,)), ("projection/kernel", (4, 2))])
-def test_cells_with_more_than_keras_has_are_refused(tmp_path, more, shape):
-  cell = "rnn/lstm_cell"
+@pytest.mark.parametrize(
+  ("more", "shape", "what"),
+  [
+    ("w_f_diag", (4,), "peepholes"),
+    ("W_O_diag", (4,), "peepholes"),
+    ("projection/kernel", (4, 2), "a projection"),
+    ("forget/gamma", (4,), "layer normalization"),
+  ],
+)
+@pytest.mark.parametrize("cell", ["rnn/lstm_cell", "named_by_the_program"])
+def test_cells_with_more_than_keras_has_are_refused(tmp_path, cell, more, shape, what):
   values = {
     f"{cell}/kernel": array(7, 16),
     f"{cell}/bias": array(16),
@@ -266,8 +274,33 @@ def test_cells_with_more_than_keras_has_are_refused(tmp_path, more, shape):
     "rnn/recurrent_kernel": {**kernel, "rows": [3]},
     "rnn/bias": {"from": f"{cell}/bias", "gates": "lstm", "forget_bias": 1.0},
   }
-  with pytest.raises(runtime.CheckpointError, match="its cell has peepholes or a projection"):
+  with pytest.raises(runtime.CheckpointError, match=f"the cell has {what}"):
     runtime.load_tf1_checkpoint(model, write(tmp_path, values), name_map={"variables": names})
+
+
+def test_the_gates_of_a_layer_are_reordered_all_or_none(tmp_path):
+  """A cell that the program named itself: its bias has the name and the shape of the layer's."""
+  values = {"rnn/kernel": array(7, 16), "rnn/bias": array(16)}
+  model = tf.keras.Sequential([tf.keras.layers.Input((5, 3)), tf.keras.layers.LSTM(4, name="rnn")])
+  kernel = {"from": "rnn/kernel", "gates": "lstm"}
+  names = {
+    "rnn/kernel": {**kernel, "rows": [0, 3]},
+    "rnn/recurrent_kernel": {**kernel, "rows": [3]},
+  }
+  with pytest.raises(
+    runtime.CheckpointError, match=r'rnn/bias: kernel of this layer has gates = "lstm"'
+  ):
+    runtime.load_tf1_checkpoint(model, write(tmp_path, values), name_map={"variables": names})
+
+
+def test_the_weights_of_cudnn_in_one_piece_are_refused(tmp_path):
+  prefix = write(tmp_path, {"cudnn_lstm/opaque_kernel": array(64)})
+  model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(16, name="d")])
+  names = {"d/kernel": {"from": "cudnn_lstm/opaque_kernel", "reshape": [4, 16]}}
+  with pytest.raises(
+    runtime.CheckpointError, match="in an order that depends on the version of cuDNN"
+  ):
+    runtime.load_tf1_checkpoint(model, prefix, name_map={"variables": names})
 
 
 @pytest.mark.parametrize(
