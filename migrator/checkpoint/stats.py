@@ -14,7 +14,8 @@ from migrator.runtime import bundle, files
 from migrator.runtime.bundle import Bounds, Entry
 from migrator.runtime.errors import CheckpointError
 
-_CHUNK = 16 * 2**20  # bytes
+_CHUNK = 16 * 2**20  # bytes that are read at a time
+_BLOCK = 2**18  # numbers that are added up at a time: they stay near the processor
 _NUMERIC = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)|bool")
 
 
@@ -160,6 +161,10 @@ class _Sums:
 
   def add(self, values: Any) -> None:
     """Adds the values of an array, shape [n]."""
+    for begin in range(0, values.size, _BLOCK):
+      self._add(values[begin : begin + _BLOCK])
+
+  def _add(self, values: Any) -> None:
     if values.dtype.kind == "c":
       values = np.abs(values)
     if values.dtype.kind == "f":

@@ -16,9 +16,9 @@ import yaml
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/lint.md")
-# A block that begins with a call of lint, perhaps in another folder.
+# A block that begins with a call of lint or inspect, perhaps in another folder.
 BLOCK = re.compile(
-  r"^```(?:console)?\n(?P<shown>\$ (?:cd (?P<folder>\S+) && )?migrator (?P<words>lint .*)\n)"
+  r"^```(?:console)?\n(?P<shown>\$ (?:cd (?P<folder>\S+) && )?migrator (?P<words>(?:lint|inspect) .*)\n)"
   r"(?P<output>(?:(?!```).*\n)*)```$",
   re.M,
 )
@@ -26,8 +26,10 @@ BLOCK = re.compile(
 
 def _output(match):
   """What the command of a block prints, stdout first."""
+  words = match["words"].split()
+  options = ["--no-cache"] if words[0] == "lint" else []
   process = subprocess.run(
-    [sys.executable, "-m", "migrator.cli", *match["words"].split(), "--no-cache"],
+    [sys.executable, "-m", "migrator.cli", *words, *options],
     capture_output=True,
     text=True,
     cwd=REPOSITORY / (match["folder"] or "."),
