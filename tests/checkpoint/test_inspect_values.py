@@ -2,6 +2,7 @@
 
 import json
 import math
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ tf1 = tf.compat.v1
 
 
 def run(*arguments):
-  result = CliRunner().invoke(main, ["inspect", *map(str, arguments)])
+  # Before click 8.2 both streams are one unless that is asked for.
+  options = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
+  result = CliRunner(**options).invoke(main, ["inspect", *map(str, arguments)])
   assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
   return result
 
@@ -197,7 +200,7 @@ def test_data_that_end_too_early_give_no_statistics_but_the_table_and_one_error(
   result = run(prefix, "--stats")
   assert result.exit_code == 2
   assert "w         float32  [100]" in result.stdout
-  assert "should have 400 bytes, it has 100." in result.output
+  assert "should have 400 bytes, it has 100." in result.stderr
 
 
 @pytest.mark.parametrize("sharded", [False, True])
@@ -211,14 +214,14 @@ def test_a_checkpoint_of_v1_format_is_called_that(tmp_path, sharded):
   for path in (file, tmp_path):
     result = run(path)
     assert result.exit_code == 2
-    assert f"{file} is a checkpoint of Saver's V1 format (one file, no .index)" in result.output
+    assert f"{file} is a checkpoint of Saver's V1 format (one file, no .index)" in result.stderr
 
 
 def test_a_remote_path_that_cannot_be_read_is_one_error():
   result = run("nowhere://bucket/model.ckpt-1")
   assert result.exit_code == 2
-  assert result.output.startswith("Error: nowhere://bucket/model.ckpt-1 cannot be read: ")
-  assert result.output.count("\n") == 1
+  assert result.stderr.startswith("Error: nowhere://bucket/model.ckpt-1 cannot be read: ")
+  assert result.stderr.count("\n") == 1
 
 
 def test_a_remote_path_is_read_as_a_local_one(tmp_path):

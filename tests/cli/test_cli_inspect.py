@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from inspect import signature
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +17,9 @@ from migrator.runtime.bundle import Entry
 
 
 def run(*arguments):
-  result = CliRunner().invoke(main, ["inspect", *map(str, arguments)])
+  # Before click 8.2 both streams are one unless that is asked for.
+  options = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
+  result = CliRunner(**options).invoke(main, ["inspect", *map(str, arguments)])
   assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
   return result
 
