@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime import dialects, state
-from migrator.runtime.bundle import DamagedIndexError
+from migrator.runtime.bundle import DamagedIndexError, Index
 from migrator.runtime.contents import Contents
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.slots import Slot
@@ -29,14 +29,21 @@ class Tf1Checkpoint:
 
   contents: Contents
 
-  def __init__(self, prefix: str):
+  def __init__(
+    self, prefix: str, index: Optional[Index] = None, contents: Optional[Contents] = None
+  ):
     """Opens the checkpoint.
+
+    Args:
+      prefix: its path without suffix.
+      index: what `state.check_intact` returned for it, if that has been asked.
+      contents: what `dialects.describe` returned for it, if that has been asked.
 
     Raises:
       CheckpointError: if it is damaged, or not a name-based one.
     """
     self.prefix = prefix
-    self._index = state.check_intact(prefix)
+    self._index = index or state.check_intact(prefix)
     if dialects.OBJECT_GRAPH in self._index.entries:
       if ESTIMATOR_STEP in self._index.entries:
         raise CheckpointError(
@@ -47,7 +54,7 @@ class Tf1Checkpoint:
         f"{prefix} is an object checkpoint (tf.train.Checkpoint), not one of an Estimator."
       )
     try:
-      self.contents = dialects.describe(prefix, self._index)
+      self.contents = contents or dialects.describe(prefix, self._index)
     except DamagedIndexError as e:
       raise CheckpointError(f"{prefix}.index {e}. The checkpoint is damaged.") from e
     self._reader = tf.train.load_checkpoint(prefix)
