@@ -11,7 +11,7 @@ from typing import BinaryIO, Callable, Optional
 Range = tuple[int, int]
 """Begin and end in a file, in bytes."""
 
-_CHUNK = 32 << 20  # bytes, of one call of the system
+_CHUNK = 2 << 20  # bytes, of one call of the system: still in the cache when they are compared
 _BUFFER = 1 << 20  # bytes, where they have to go through memory
 # Between two ranges so much is copied along: fewer calls, and no offset moves.
 _GAP = 4096

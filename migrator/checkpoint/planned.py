@@ -110,7 +110,7 @@ class Model:
     Raises:
       CheckpointError: if a variable of the model is missing, or does not fit.
     """
-    reader = Tf1Checkpoint(source.prefix)
+    reader = Tf1Checkpoint(source.prefix, source.index, contents)
     plan = self._plan(reader)
     values = [_tensor(source, reader, item) for item in plan.items.values()]
     values += [self._initial(name) for name in plan.allowed]

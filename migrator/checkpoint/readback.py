@@ -15,7 +15,7 @@ from migrator.runtime import bundle
 from migrator.runtime.bundle import Bounds, Entry
 from migrator.runtime.errors import CheckpointError
 
-_BUFFER = 1 << 20  # bytes: what two of them need stays near the processor
+_BUFFER = 256 << 10  # bytes: what two of them need stays near the processor
 _THREADS = 2
 _SHARE = 64 << 20  # bytes that one thread compares at a time
 
@@ -39,7 +39,7 @@ class Comparer:
   """Compares what is copied with its source while the next bytes are on their way; a context manager."""
 
   def __init__(self) -> None:
-    self._pool = concurrent.futures.ThreadPoolExecutor(_THREADS)
+    self._pool = concurrent.futures.ThreadPoolExecutor(1)  # The other core copies.
     self._files: dict[str, int] = {}
     self._futures: list[concurrent.futures.Future] = []
     self._ranges: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
