@@ -43,8 +43,8 @@ class Model:
     self._flavour = request.flavour or flavour
     self._map = name_map
     self._template = self._build(with_values)
-    kind = self._template.checkpoint.optimizer_state.kind
-    if self.light and any(slot.transform for slot in kind.slots):
+    states = self._template.checkpoint.states
+    if self.light and any(slot.transform for state in states for slot in state.kind.slots):
       self._template = self._build(True)  # The learning rate has to be known.
     self.seconds = self._template.seconds
 
@@ -117,7 +117,7 @@ class Model:
     checkpoint = self._template.checkpoint
     values.append(_step(source, contents, plan.step))
     if ITERATIONS in checkpoint.by_name:
-      values.append(tensors.number(ITERATIONS, plan.updates))
+      values += [tensors.number(name, count) for name, count in plan.counts.items()]
     used = {key for tensor in values for key in tensor.keys}
     if checkpoint.optimizer_state.iterations is not None:
       rate_key = load.check_hyperparameters(reader, checkpoint)
@@ -218,7 +218,8 @@ class Model:
     for item in plan.items.values():
       yield item.name, item.value(reader)
     if ITERATIONS in self._template.checkpoint.by_name:
-      yield ITERATIONS, tf.constant(plan.updates, tf.int64).numpy()
+      for name, count in plan.counts.items():
+        yield name, tf.constant(count, tf.int64).numpy()
 
 
 def _tensor(source: Source, reader: Tf1Checkpoint, item: Item) -> Tensor:

@@ -115,7 +115,7 @@ def load_tf1_checkpoint(
   has_optimizer = checkpoint.optimizer_state.iterations is not None
   if has_optimizer and source.flavour != checkpoint.flavour:
     raise CheckpointError(differences.flavour_message(prefix, source.flavour, checkpoint.flavour))
-  if not allow_unused:
+  if not allow_unused and len(checkpoint.states) == 1:
     # Says more of what differs than a plan, which lets a checkpoint have more than the model.
     _match(source, checkpoint)
   suggested: tuple[str, ...] = ()
@@ -124,6 +124,8 @@ def load_tf1_checkpoint(
   assert not isinstance(name_map, (str, dict))
   plan = plan_module.make_plan(checkpoint, source, name_map, weights, allow_missing)
   plan.check()
+  if not allow_unused:
+    _check_unused(plan, checkpoint)
   notes = (*plan.notes, *suggested)
   rate_key = check_hyperparameters(source, checkpoint) if has_optimizer else None
   # All is read before anything is assigned: a damaged value must not leave half a model.
@@ -135,7 +137,8 @@ def load_tf1_checkpoint(
     checkpoint.by_name[name].assign(value)
   checkpoint.by_name[named.STEP].assign(plan.step)
   if has_optimizer:
-    checkpoint.by_name[named.ITERATIONS].assign(plan.updates)
+    for name, count in plan.counts.items():
+      checkpoint.by_name[name].assign(count)
   differences.report_learning_rate(prefix, rate, checkpoint.by_name.get(named.LEARNING_RATE))
   tf.get_logger().info("Restored step %d from %s.", plan.step, prefix)
   for note in notes:
@@ -144,7 +147,7 @@ def load_tf1_checkpoint(
     prefix=prefix,
     step=plan.step,
     updates=plan.updates,
-    loaded=(*values, named.STEP, *([named.ITERATIONS] if has_optimizer else [])),
+    loaded=(*values, named.STEP, *(plan.counts if has_optimizer else ())),
     missing=plan.allowed,
     unused=plan.unused,
     sources={
@@ -156,6 +159,26 @@ def load_tf1_checkpoint(
     ),
     notes=notes,
   )
+
+
+def _check_unused(plan: plan_module.Plan, checkpoint: named.NamedCheckpoint) -> None:
+  """Raises if the checkpoint has what the program has not.
+
+  Raises:
+    CheckpointError: listing all of it.
+  """
+  ignored = tuple(f"/{suffix}" for suffix in checkpoint.optimizer_state.kind.ignored)
+  unused = [key for key in plan.unused if not (ignored and key.endswith(ignored))]
+  if unused:
+    raise CheckpointError(
+      "\n".join(
+        [
+          f"{plan.contents.prefix} has what the program has not; nothing has been loaded.",
+          *(f"  {key}" for key in unused),
+          "If that is meant, pass allow_unused=True.",
+        ]
+      )
+    )
 
 
 def _told(item: plan_module.Item) -> str:

@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from migrator.runtime import differences, state
 from migrator.runtime.errors import CheckpointError
+from migrator.runtime.several_optimizers import SeveralOptimizers, make_state, single_states
 from migrator.runtime.slots import NoOptimizer, OptimizerState, inner
 from migrator.runtime.weight_names import weight_names
 
@@ -42,7 +43,8 @@ def named_checkpoint(
   Args:
     model: a built Keras model.
     optimizer: a Keras optimizer that is known to the runtime; it is built here if it is not. None for
-      the weights and the step alone.
+      the weights and the step alone. Pairs `[(optimizer, variables), ...]` where several optimizers train
+      a part of the model each; their counts are `iterations`, `iterations_1`, ... in this order.
     scope: what the names of the weights begin with: the scope of the old program, e.g. "dnn".
     flavour: "v1" or "v2", the flavour of the Estimator that the program used before. By default
       what the compiled loss shows (a sum is v1, a mean is v2), else "v1".
@@ -64,6 +66,11 @@ def _flavour(model: Any, flavour: Optional[str]) -> str:
   return flavour
 
 
+def iterations_name(place: int) -> str:
+  """Returns the name of the count of one of several optimizers."""
+  return f"{ITERATIONS}_{place}" if place else ITERATIONS
+
+
 class NamedCheckpoint(tf.train.Checkpoint):
   """A checkpoint by stable names. Made by `named_checkpoint`.
 
@@ -76,35 +83,44 @@ class NamedCheckpoint(tf.train.Checkpoint):
     flavour: "v1" or "v2".
     weights: the names of the weights.
     trainable: the names of those that the optimizer trains.
+    states: the single optimizers; one, unless the program gives several.
+    trained_by: the name of a trainable weight -> the place of its optimizer in `states`.
   """
 
   by_name: dict[str, tf.Variable]
-  optimizer_state: Union[OptimizerState, NoOptimizer]
+  optimizer_state: Union[OptimizerState, NoOptimizer, SeveralOptimizers]
   flavour: str
   weights: tuple[str, ...]
   trainable: tuple[str, ...]
+  states: tuple[Union[OptimizerState, NoOptimizer], ...]
+  trained_by: dict[str, int]
 
   def __init__(self, model: Any, optimizer: Any, scope: str, flavour: str):
     if tf.keras.backend.backend() != "tensorflow":
       raise RuntimeError("migrator.runtime needs Keras on TensorFlow: unset KERAS_BACKEND.")
     weights = weight_names(model, scope)
-    optimizer_state: Union[OptimizerState, NoOptimizer] = (
-      NoOptimizer()
-      if optimizer is None
-      else OptimizerState(optimizer, model.trainable_variables, flavour)
-    )
+    optimizer_state = make_state(optimizer, model.trainable_variables, flavour)
+    states = single_states(optimizer_state)
     optimizer_state.use_names(weights)
     trainable = {id(v) for v in model.trainable_variables}
     by_name = {name: inner(weight) for name, weight in weights.items()}
     slots = {}
+    trained_by = {}
     for name, weight in weights.items():
       if id(weight) in trainable:
-        for slot in optimizer_state.kind.slots:
-          slots[f"{name}/{slot.suffix}"] = optimizer_state.slot(slot, weight)
+        state = (
+          optimizer_state.of(weight)
+          if isinstance(optimizer_state, SeveralOptimizers)
+          else optimizer_state
+        )
+        trained_by[name] = states.index(state)
+        for slot in state.kind.slots:
+          slots[f"{name}/{slot.suffix}"] = state.slot(slot, weight)
     by_name.update(slots)
     by_name[STEP] = tf.Variable(0, dtype=tf.int64, trainable=False, name=STEP)
-    if optimizer_state.iterations is not None:
-      by_name[ITERATIONS] = optimizer_state.iterations
+    for place, state in enumerate(states):
+      if state.iterations is not None:
+        by_name[iterations_name(place)] = state.iterations
     if flavour == "v2" and optimizer_state.learning_rate is not None:
       # The v2 Estimators keep the learning rate in the checkpoint, and it wins over the program's.
       by_name[LEARNING_RATE] = optimizer_state.learning_rate
@@ -119,7 +135,9 @@ class NamedCheckpoint(tf.train.Checkpoint):
       optimizer_state=optimizer_state,
       flavour=flavour,
       weights=tuple(weights),
-      trainable=tuple(n for n, w in weights.items() if id(w) in trainable),
+      trainable=tuple(trained_by),
+      states=tuple(states),
+      trained_by=trained_by,
     )
 
   def track_iterator(self, iterator: Any) -> None:

@@ -14,9 +14,9 @@ from typing import Optional
 from migrator.runtime import renames, rnn_cells, suggest, transforms
 from migrator.runtime.contents import Contents
 from migrator.runtime.name_map import NameMap, Source
-from migrator.runtime.named import ITERATIONS, LEARNING_RATE, STEP, NamedCheckpoint
+from migrator.runtime.named import ITERATIONS, LEARNING_RATE, STEP, NamedCheckpoint, iterations_name
 from migrator.runtime.plan_items import Item, Plan, near, shape_hint
-from migrator.runtime.slots import AVERAGE, Slot
+from migrator.runtime.slots import AVERAGE, Kind, Slot
 from migrator.runtime.tf1_reader import Tf1Checkpoint
 from migrator.runtime.transforms import Transform
 
@@ -80,9 +80,9 @@ class _Planner:
       else:
         self._add_weight(name, source)
     for name in checkpoint.trainable:
-      for slot in checkpoint.optimizer_state.kind.slots:
+      for slot in checkpoint.states[checkpoint.trained_by[name]].kind.slots:
         self._add_slot(name, slot, sources[name])
-    self._check_optimizer(sources)
+    self._check_optimizers(sources)
     allowed = [n for n in self._missing if any(fnmatch.fnmatchcase(n, p) for p in allow)]
     missing = [n for n in self._missing if n not in allowed]
     used = {key for item in self._items.values() for keys in item.keys for key in keys}
@@ -98,7 +98,7 @@ class _Planner:
       faults=tuple(self._faults),
       unused=tuple(unused),
       step=step,
-      updates=self._updates(step),
+      counts=self._counts(step),
       renamed=self._renamed,
       notes=tuple(self._notes),
       hints=self._hints(missing, unused),
@@ -150,17 +150,19 @@ class _Planner:
         sources[name] = Source((fitting[0],))
     return sources
 
-  def _check_optimizer(self, sources: dict[str, Optional[Source]]) -> None:
+  def _check_optimizers(self, sources: dict[str, Optional[Source]]) -> None:
     """Adds a fault where slots of equal names would be those of another rule, or of two optimizers."""
-    kind = self._checkpoint.optimizer_state.kind
-    if not kind.slots:
-      return
+    trained_by = self._checkpoint.trained_by
+    for place, state in enumerate(self._checkpoint.states):
+      if state.kind.slots:
+        self._check_kind(state.kind, [sources[n] for n, p in trained_by.items() if p == place])
+
+  def _check_kind(self, kind: Kind, sources: list[Optional[Source]]) -> None:
     # RMSProp_1 is the momentum without centering, the average gradient with it.
     centered = any(slot.attribute == "_average_gradients" for slot in kind.slots)
     wanted = "CenteredRMSProp" if centered else kind.name
     found: set[str] = set()
-    for name in self._checkpoint.trainable:
-      source = sources[name]
+    for source in sources:
       for old in source.names if source is not None else ():
         found.update(self._contents.variables[old].optimizers)
     kinds = {name: self._contents.optimizers[name].kind for name in found}
@@ -216,9 +218,11 @@ class _Planner:
         self._missing.append(name)
         return
       keys.append(found)
-    moves = [t for t in (one.for_slots() for one in _transforms(source)) if t is not None]
+    moves = list(_transforms(source))
+    if slot.suffix != AVERAGE.suffix:  # An average is one of values, such as the weight has.
+      moves = [t for t in (one.for_slots() for one in moves) if t is not None]
     if slot.transform and self._source.flavour == "v1":
-      rate = self._checkpoint.optimizer_state.rate()
+      rate = self._checkpoint.states[self._checkpoint.trained_by[weight]].rate()
       if rate is None:
         self._faults.append(NO_RATE.format(slot=name))
         return
@@ -249,8 +253,22 @@ class _Planner:
       return
     self._items[name] = Item(name, keys, axis, moves, shape, dtype, slot, note)
 
-  def _updates(self, step: int) -> int:
-    """Returns the optimizer's count."""
+  def _counts(self, step: int) -> dict[str, int]:
+    """Returns the count of each optimizer by its name in the model's checkpoint."""
+    trained_by = self._checkpoint.trained_by
+    counts = {}
+    for place, state in enumerate(self._checkpoint.states):
+      weights = {name for name, p in trained_by.items() if p == place}
+      items = [
+        item
+        for item in self._items.values()
+        if item.name in weights or (item.slot and item.name.rpartition("/")[0] in weights)
+      ]
+      counts[iterations_name(place)] = self._updates(state.adam_betas(), items, step)
+    return counts
+
+  def _updates(self, betas: Optional[tuple[float, float]], items: list[Item], step: int) -> int:
+    """Returns the count of the optimizer that trains `items`; `betas` if it is an Adam."""
     if self._source.flavour == "v2":
       counted = self._contents.keras_updates()
       if counted not in (None, step):
@@ -258,14 +276,13 @@ class _Planner:
           f"The optimizer has made {counted} updates, the global step is {step}: both are kept."
         )
       return step if counted is None else counted
-    betas = self._checkpoint.optimizer_state.adam_betas()
     if betas is None:
       return step
-    if not any(item.slot for item in self._items.values()):
+    if not any(item.slot for item in items):
       return 0  # New moments, so the correction of their bias begins anew.
     names = {
       optimizer
-      for item in self._items.values()
+      for item in items
       for keys in item.keys
       for key in keys
       if key in self._contents.variables

@@ -70,7 +70,7 @@ class Plan:
     faults: sentences on shapes and types that differ.
     unused: keys of the checkpoint that nothing takes; no counters.
     step: the global step, 0 without one.
-    updates: the optimizer's own count.
+    counts: the optimizers' own counts, by their names in the model's checkpoint; `iterations` is the first.
     renamed: the model's name -> the checkpoint's, where an older name was taken.
     notes: sentences that a person should read.
     hints: a missing weight -> what it may be in the checkpoint, in words.
@@ -83,10 +83,15 @@ class Plan:
   faults: tuple[str, ...]
   unused: tuple[str, ...]
   step: int
-  updates: int
+  counts: dict[str, int]
   renamed: dict[str, str]
   notes: tuple[str, ...]
   hints: dict[str, str] = dataclasses.field(default_factory=dict)
+
+  @property
+  def updates(self) -> int:
+    """The count of the first optimizer."""
+    return next(iter(self.counts.values()))
 
   def check(self) -> None:
     """Raises if the plan cannot be carried out.

@@ -81,3 +81,25 @@ def test_a_bias_without_the_forget_bias_of_its_cell_is_refused(recording):
     runtime.load_tf1_checkpoint(
       make_model(name)[0], str(directory / "model.ckpt-5"), name_map=names
     )
+
+
+def test_the_average_of_a_bias_gets_the_forget_bias_as_the_bias_does(tmp_path):
+  """An average is one of values, unlike the other slots."""
+  numbers = np.random.RandomState(1)
+  shapes = {"kernel": (7, 16), "bias": (16,)}
+  values = {"global_step": np.int64(3)}
+  for name, shape in shapes.items():
+    for suffix in ("", "/ExponentialMovingAverage"):
+      values[f"rnn/basic_lstm_cell/{name}{suffix}"] = numbers.rand(*shape).astype(np.float32)
+  with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    variables = {n: tf.compat.v1.Variable(v, name=n) for n, v in values.items()}
+    session.run(tf.compat.v1.global_variables_initializer())
+    prefix = tf.compat.v1.train.Saver(variables).save(session, str(tmp_path / "model.ckpt"))
+  model = tf.keras.Sequential([tf.keras.Input((5, 3)), tf.keras.layers.LSTM(4, name="rnn")])
+  optimizer = runtime.optimizers.GradientDescent(0.1, use_ema=True, ema_momentum=0.9)
+  checkpoint = runtime.named_checkpoint(model, optimizer, flavour="v1")
+  runtime.load_tf1_checkpoint(checkpoint, prefix, name_map=make_map("basic_lstm"))
+  for suffix in ("", "/ExponentialMovingAverage"):
+    i, j, f, o = np.split(values[f"rnn/basic_lstm_cell/bias{suffix}"], 4)
+    expected = np.concatenate([i, f + np.float32(1.0), j, o])
+    np.testing.assert_array_equal(checkpoint.by_name[f"rnn/bias{suffix}"].numpy(), expected)
