@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from migrator.checkpoint import paths
-from migrator.runtime import bundle, dialects, files, state
+from migrator.runtime import bundle, bundle_values, dialects, files, state
 from migrator.runtime.contents import Contents, Variable
 from migrator.runtime.errors import CheckpointError as CheckpointError
 
@@ -89,7 +89,7 @@ def _unread(contents: Contents, index: bundle.Index) -> list[str]:
   faults = []
   for key in (key for key, value in contents.counters.items() if value is None):
     try:
-      bundle.read_scalar(contents.prefix, index, key)
+      bundle_values.read_scalar(contents.prefix, index, key)
     except bundle.DamagedIndexError as error:
       faults.append(f"{key} cannot be read: {contents.prefix}.index {error}.")
     except OSError as error:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from migrator.runtime.bundle_writer import encode_varint, field
+from migrator.runtime.wire import encode_field, encode_varint
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 _ATTRIBUTE = "VARIABLE_VALUE"
 _ESCAPED = re.compile(r"\.([S.])")
-_HAS_VALUES = field(5, b"\x08\x01")  # A BoolValue that is true.
+_HAS_VALUES = encode_field(5, b"\x08\x01")  # A BoolValue that is true.
 
 
 def key(name: str) -> str:
@@ -35,10 +35,12 @@ def encode(names: Iterable[str]) -> bytes:
   nodes = []
   children = b""
   for number, name in enumerate(names, 1):
-    child = encode_varint(1 << 3) + encode_varint(number) + field(2, name.encode())
-    children += field(1, child)
+    child = encode_varint(1 << 3) + encode_varint(number) + encode_field(2, name.encode())
+    children += encode_field(1, child)
     attribute = (
-      field(1, _ATTRIBUTE.encode()) + field(2, name.encode()) + field(3, key(name).encode())
+      encode_field(1, _ATTRIBUTE.encode())
+      + encode_field(2, name.encode())
+      + encode_field(3, key(name).encode())
     )
-    nodes.append(field(2, attribute) + _HAS_VALUES)
-  return b"".join(field(1, node) for node in [children + _HAS_VALUES, *nodes])
+    nodes.append(encode_field(2, attribute) + _HAS_VALUES)
+  return b"".join(encode_field(1, node) for node in [children + _HAS_VALUES, *nodes])

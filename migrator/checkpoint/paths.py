@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from migrator.runtime import bundle, files, state
+from migrator.runtime import bundle, files, state, wire
 from migrator.runtime.errors import CheckpointError
 
 # TensorFlow's own, without its import.
@@ -186,5 +186,5 @@ def _is_v1(path: str) -> bool:
   if path.endswith(".index") or not _is_table(path):
     return False
   begin = files.read(path, 0, 16)
-  _, position = bundle.varint(begin, 2)
+  _, position = wire.varint(begin, 2)
   return begin[:2] == b"\0\0" and begin[position] == 0x0A

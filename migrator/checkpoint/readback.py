@@ -11,7 +11,7 @@ from typing import Callable, Optional
 from migrator.checkpoint.checkpoint_format import LINKED, Written
 from migrator.checkpoint.source import Source
 from migrator.checkpoint.tensors import Tensor
-from migrator.runtime import bundle
+from migrator.runtime import bundle, bundle_values
 from migrator.runtime.bundle import Bounds, Entry
 from migrator.runtime.errors import CheckpointError
 
@@ -146,7 +146,7 @@ def verify(
         raise _different(tensor.name)
     elif tensor.data is not None:
       ((_, new),) = index.pieces(key)
-      if bundle.read_checked(prefix, index, new) != tensor.data:
+      if bundle_values.read_checked(prefix, index, new) != tensor.data:
         raise _different(tensor.name)
       result.compared += new.size
       advance(new.size)

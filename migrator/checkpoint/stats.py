@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional, Union
 import numpy as np
 
 from migrator.checkpoint.inspection import Inspection
-from migrator.runtime import bundle, files
+from migrator.runtime import bundle, bundle_values, files
 from migrator.runtime.bundle import Bounds, Entry
 from migrator.runtime.errors import CheckpointError
 
@@ -213,7 +213,7 @@ def _pieces(inspection: Inspection, keys: tuple[str, ...]) -> list[tuple[Bounds,
 
 def _strings(inspection: Inspection, piece: Entry) -> list[bytes]:
   try:
-    return bundle.read_strings(inspection.prefix, inspection.index, piece)
+    return bundle_values.read_strings(inspection.prefix, inspection.index, piece)
   except bundle.DamagedIndexError as error:
     raise CheckpointError(f"{inspection.prefix}.index {error}.") from error
 

@@ -8,11 +8,11 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Optional
 
-from migrator.runtime import bundle
+from migrator.runtime import bundle, wire
 from migrator.runtime.bundle import Bounds, Entry
-from migrator.runtime.bundle_writer import encode_varint
 from migrator.runtime.crc32c import crc32c, masked
 from migrator.runtime.errors import CheckpointError
+from migrator.runtime.wire import encode_varint
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +97,7 @@ def checksum(tensor: Tensor) -> int:
     raise ValueError(f"the bytes of {tensor.name} are not new")
   if tensor.dtype != "string":
     return masked(crc32c(tensor.data))
-  length, position = bundle.varint(tensor.data, 0)
+  length, position = wire.varint(tensor.data, 0)
   return string_data(tensor.data[position + 4 : position + 4 + length])[1]
 
 

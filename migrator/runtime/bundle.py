@@ -11,10 +11,10 @@ from __future__ import annotations
 import dataclasses
 import struct
 from collections.abc import Iterator
-from typing import Union
 
 from migrator.runtime import files, ordered_code, snappy
 from migrator.runtime.crc32c import crc32c, masked
+from migrator.runtime.wire import messages_of, number_of, parse_fields, varint
 
 MAGIC = 0xDB4775248B80FB57
 FOOTER_SIZE = 48
@@ -169,94 +169,6 @@ def read_index(prefix: str) -> Index:
     raise DamagedIndexError(f"cannot be read as an index: {e}") from e
 
 
-def read_piece(prefix: str, index: Index, piece: Entry) -> bytes:
-  """Returns the bytes of a whole tensor or of one part, row by row as they are stored.
-
-  Checks nothing but the length; for scalars and other small values `read_checked` does.
-
-  Raises:
-    DamagedIndexError: if the data file ends before.
-  """
-  path = shard_path(prefix, piece.shard, index.num_shards)
-  data = files.read(path, piece.offset, piece.size)
-  if len(data) != piece.size:
-    raise DamagedIndexError(f"needs {piece.size} bytes at {piece.offset} of {path}")
-  return data
-
-
-def read_checked(prefix: str, index: Index, piece: Entry) -> bytes:
-  """As `read_piece`, and compares the checksum: for small values, as this takes 0.1 s per megabyte.
-
-  Raises:
-    DamagedIndexError: if the data file ends before, or the bytes are not the ones that were written.
-  """
-  data = read_piece(prefix, index, piece)
-  # The checksum of strings covers their lengths in another form than the one stored.
-  if piece.dtype != "string" and masked(crc32c(data)) != piece.crc32c:
-    path = shard_path(prefix, piece.shard, index.num_shards)
-    raise DamagedIndexError(
-      f"does not agree with {path}: the checksum of {piece.size} bytes differs"
-    )
-  return data
-
-
-def read_strings(prefix: str, index: Index, piece: Entry) -> list[bytes]:
-  """Returns the elements of a tensor of strings, in the order in which they are stored.
-
-  Raises:
-    DamagedIndexError: if the data file ends before.
-  """
-  data = read_piece(prefix, index, piece)
-  count = 1
-  for length in piece.shape:
-    count *= length
-  lengths = []
-  position = 0
-  try:
-    for _ in range(count):
-      length, position = varint(data, position)
-      lengths.append(length)
-  except IndexError as e:
-    raise DamagedIndexError(f"has a damaged tensor of strings: {e}") from e
-  position += 4  # The checksum of the lengths.
-  strings = []
-  for length in lengths:
-    strings.append(data[position : position + length])
-    position += length
-  return strings
-
-
-def read_scalar(prefix: str, index: Index, name: str) -> Union[int, float]:
-  """Returns the value of a number, shape [], e.g. `global_step`.
-
-  Raises:
-    DamagedIndexError: if the data are damaged.
-    KeyError: if there is no such tensor.
-    ValueError: if it is not a number of shape [].
-  """
-  entry = index.entries[name]
-  order = "<" if index.little_endian else ">"
-  codes = {
-    "float32": "f",
-    "float64": "d",
-    "float16": "e",
-    "int64": "q",
-    "int32": "i",
-    "uint64": "Q",
-    "uint32": "I",
-    "int16": "h",
-    "int8": "b",
-    "uint8": "B",
-  }
-  if entry.shape or entry.dtype not in (*codes, "bfloat16"):
-    raise ValueError(f"{name} is {entry.dtype} of shape {list(entry.shape)}, no number")
-  ((_, piece),) = index.pieces(name)
-  data = read_checked(prefix, index, piece)
-  if entry.dtype == "bfloat16":  # The upper half of a float32.
-    return struct.unpack("<f", b"\0\0" + (data if index.little_endian else data[::-1]))[0]
-  return struct.unpack(order + codes[entry.dtype], data)[0]
-
-
 def _parse(data: bytes, footer: bytes) -> Index:
   """Returns the index of the file content `data`, whose last bytes are `footer`."""
   position = 0
@@ -275,8 +187,8 @@ def _parse(data: bytes, footer: bytes) -> Index:
     for key, message in _block(data, offset, size):
       fields = parse_fields(message)
       if not key:
-        num_shards = _number(fields, 1, 1)
-        little_endian = not _number(fields, 2, 0)
+        num_shards = number_of(fields, 1, 1)
+        little_endian = not number_of(fields, 2, 0)
         continue
       entry = _entry(fields)
       data_sizes[entry.shard] = max(data_sizes.get(entry.shard, 0), entry.offset + entry.size)
@@ -286,18 +198,6 @@ def _parse(data: bytes, footer: bytes) -> Index:
       else:
         entries[key.decode()] = entry
   return Index(num_shards, entries, parts, data_sizes, little_endian)
-
-
-def varint(data: bytes, position: int) -> tuple[int, int]:
-  """Returns the variable-length integer at `position`, and the position after it."""
-  value = shift = 0
-  while True:
-    byte = data[position]
-    position += 1
-    value |= (byte & 127) << shift
-    if byte < 128:
-      return value, position
-    shift += 7
 
 
 def _block(data: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
@@ -326,61 +226,15 @@ def _block(data: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]
     position += length
 
 
-def parse_fields(message: bytes) -> dict[int, list]:
-  """Returns the fields of a protocol buffer: number -> values (int, or bytes)."""
-  fields: dict[int, list] = {}
-  position = 0
-  while position < len(message):
-    tag, position = varint(message, position)
-    kind = tag & 7
-    value: Union[int, bytes]
-    if kind == 0:
-      value, position = varint(message, position)
-    elif kind == 2:
-      length, position = varint(message, position)
-      value = message[position : position + length]
-      position += length
-    else:
-      length = 8 if kind == 1 else 4
-      value = message[position : position + length]
-      position += length
-    fields.setdefault(tag >> 3, []).append(value)
-  return fields
-
-
-def _number(fields: dict[int, list], field: int, default: int) -> int:
-  """Returns the value of a field that is a number.
-
-  Raises:
-    ValueError: if it is none, or negative: nothing in an index is.
-  """
-  value = fields.get(field, [default])[0]
-  if not isinstance(value, int) or value >= 1 << 63:
-    raise ValueError(f"field {field} is {value!r}")
-  return value
-
-
-def _messages(fields: dict[int, list], field: int) -> list[dict[int, list]]:
-  """Returns the values of a field that is a message, or several, parsed.
-
-  Raises:
-    ValueError: if one is none.
-  """
-  values = fields.get(field, [])
-  if not all(isinstance(value, bytes) for value in values):
-    raise ValueError(f"field {field} is {values!r}")
-  return [parse_fields(value) for value in values]
-
-
 def _entry(fields: dict[int, list]) -> Entry:
   """Returns the entry of a `BundleEntryProto`: dtype, shape, shard, offset, size, crc, slices."""
-  number = _number(fields, 1, 0)
+  number = number_of(fields, 1, 0)
   shape = tuple(
-    _number(dim, 1, 0) for proto in _messages(fields, 2)[:1] for dim in _messages(proto, 2)
+    number_of(dim, 1, 0) for proto in messages_of(fields, 2)[:1] for dim in messages_of(proto, 2)
   )
   slices = tuple(
-    tuple((_number(extent, 1, 0), _number(extent, 2, -1)) for extent in _messages(part, 1))
-    for part in _messages(fields, 7)
+    tuple((number_of(extent, 1, 0), number_of(extent, 2, -1)) for extent in messages_of(part, 1))
+    for part in messages_of(fields, 7)
   )
   if any(len(bounds) != len(shape) for bounds in slices):
     raise ValueError(f"a part of {len(shape)} axes has the bounds {slices}")
@@ -390,9 +244,9 @@ def _entry(fields: dict[int, list]) -> Entry:
   return Entry(
     dtype=DTYPES.get(number, f"dtype {number}"),
     shape=shape,
-    shard=_number(fields, 3, 0),
-    offset=_number(fields, 4, 0),
-    size=_number(fields, 5, 0),
+    shard=number_of(fields, 3, 0),
+    offset=number_of(fields, 4, 0),
+    size=number_of(fields, 5, 0),
     crc32c=int.from_bytes(checksum, "little"),
     slices=slices,
   )

@@ -17,6 +17,7 @@ from migrator.runtime.bundle import (
   Entry,
 )
 from migrator.runtime.crc32c import crc32c, masked
+from migrator.runtime.wire import encode_field, encode_number, encode_varint
 
 _BLOCK_SIZE = 65536  # bytes
 _RESTART_INTERVAL = 16
@@ -72,45 +73,29 @@ def encode_entry(entry: Entry) -> bytes:
   """
   if entry.dtype not in DTYPE_NUMBERS:
     raise ValueError(f"there is no dtype {entry.dtype}")
-  shape = b"".join(field(2, _number(1, length, always=False)) for length in entry.shape)
-  message = _number(1, DTYPE_NUMBERS[entry.dtype]) + field(2, shape)
-  message += _number(3, entry.shard) + _number(4, entry.offset) + _number(5, entry.size)
+  shape = b"".join(
+    encode_field(2, encode_number(1, length, always=False)) for length in entry.shape
+  )
+  message = encode_number(1, DTYPE_NUMBERS[entry.dtype]) + encode_field(2, shape)
+  message += (
+    encode_number(3, entry.shard) + encode_number(4, entry.offset) + encode_number(5, entry.size)
+  )
   if not entry.slices:
     message += encode_varint(6 << 3 | 5) + struct.pack("<I", entry.crc32c)
   for bounds in entry.slices:
     extents = b"".join(
-      field(1, _number(1, start) + (_number(2, length, always=True) if length >= 0 else b""))
+      encode_field(
+        1, encode_number(1, start) + (encode_number(2, length, always=True) if length >= 0 else b"")
+      )
       for start, length in bounds
     )
-    message += field(7, extents)
+    message += encode_field(7, extents)
   return message
-
-
-def field(number: int, value: bytes) -> bytes:
-  """Returns one field of a protocol buffer that is bytes, a string or a message."""
-  return encode_varint(number << 3 | 2) + encode_varint(len(value)) + value
-
-
-def encode_varint(value: int) -> bytes:
-  """Returns a number of variable length."""
-  result = bytearray()
-  while value > 127:
-    result.append(value & 127 | 128)
-    value >>= 7
-  result.append(value)
-  return bytes(result)
-
-
-def _number(number: int, value: int, always: bool = False) -> bytes:
-  """Returns one field of a protocol buffer that is a number; zero is left out unless asked for."""
-  if not value and not always:
-    return b""
-  return encode_varint(number << 3) + encode_varint(value)
 
 
 def _header(num_shards: int) -> bytes:
   """Returns the `BundleHeaderProto`: the number of data files, little endian, the version."""
-  return _number(1, num_shards) + field(3, _number(1, _PRODUCER))
+  return encode_number(1, num_shards) + encode_field(3, encode_number(1, _PRODUCER))
 
 
 def _table(rows: list[tuple[bytes, bytes]]) -> bytes:

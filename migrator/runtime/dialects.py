@@ -15,7 +15,7 @@ import re
 import struct
 from typing import Optional
 
-from migrator.runtime import bundle, keras_names
+from migrator.runtime import bundle, bundle_values, keras_names
 from migrator.runtime.adam_powers import Owner, Pair, assigned, named_powers, pairs_of
 from migrator.runtime.adam_powers import adam_updates as adam_updates
 from migrator.runtime.contents import Contents, Optimizer, Scalar, Variable
@@ -120,7 +120,7 @@ class _Reading:
   def _value(self, name: str) -> Scalar:
     """Returns the value of a scalar, None if the data file cannot be read."""
     try:
-      return bundle.read_scalar(self._prefix, self._index, self._keys[name])
+      return bundle_values.read_scalar(self._prefix, self._index, self._keys[name])
     except (bundle.DamagedIndexError, OSError, ValueError, struct.error):
       return None
 

@@ -5,6 +5,8 @@ The format: https://github.com/google/snappy/blob/main/format_description.txt
 
 from __future__ import annotations
 
+from migrator.runtime.wire import varint
+
 
 def decompress(data: bytes) -> bytes:
   """Returns the content of a raw Snappy block.
@@ -13,7 +15,7 @@ def decompress(data: bytes) -> bytes:
     ValueError: if it is damaged.
     IndexError: if it is truncated.
   """
-  length, position = _varint(data, 0)
+  length, position = varint(data, 0)
   out = bytearray()
   while position < len(data):
     tag = data[position]
@@ -53,14 +55,3 @@ def decompress(data: bytes) -> bytes:
   if len(out) != length:
     raise ValueError(f"has {len(out)} bytes, {length} were announced")
   return bytes(out)
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-  value = shift = 0
-  while True:
-    byte = data[position]
-    position += 1
-    value |= (byte & 127) << shift
-    if byte < 128:
-      return value, position
-    shift += 7

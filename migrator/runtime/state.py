@@ -11,7 +11,7 @@ import os
 import re
 from typing import Optional
 
-from migrator.runtime import bundle, files, state_file
+from migrator.runtime import bundle, bundle_values, files, state_file
 from migrator.runtime.errors import CheckpointError
 
 # TensorFlow's own, without its import.
@@ -214,7 +214,7 @@ def step_of(prefix: str) -> int:
     index = bundle.read_index(prefix)
     for key in ("global_step", "global_step/.ATTRIBUTES/VARIABLE_VALUE"):
       if key in index.entries:
-        return int(bundle.read_scalar(prefix, index, key))
+        return int(bundle_values.read_scalar(prefix, index, key))
   except (bundle.DamagedIndexError, OSError, ValueError) as error:
     _LOGGER.warning("%s cannot be read (%s); its step is taken from its name.", prefix, error)
   return max(_name_step(prefix), 0)

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from migrator.checkpoint import destination, object_graph, tensors
-from migrator.runtime import bundle
+from migrator.runtime import bundle, bundle_values
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = REPOSITORY / "fixtures" / "checkpoints" / "tf1.15" / "dnn_classifier_adam"
@@ -41,10 +41,10 @@ def test_a_checkpoint_is_converted_without_tensorflow(link, tmp_path):
   key = object_graph.key("dnn/hiddenlayer_0/kernel/Adam_1")
   ((_, one),) = new.pieces(key)
   ((_, other),) = old.pieces("dnn/hiddenlayer_0/kernel/t_0/Adam_1")
-  assert bundle.read_checked(str(tmp_path / "new"), new, one) == bundle.read_checked(
+  assert bundle_values.read_checked(str(tmp_path / "new"), new, one) == bundle_values.read_checked(
     f"{SOURCE}/model.ckpt-5", old, other
   )
-  assert bundle.read_scalar(str(tmp_path / "new"), new, object_graph.key("iterations")) == 5
+  assert bundle_values.read_scalar(str(tmp_path / "new"), new, object_graph.key("iterations")) == 5
 
 
 @pytest.mark.parametrize(

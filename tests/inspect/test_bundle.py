@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from migrator.runtime import bundle, bundle_writer
+from migrator.runtime import bundle, bundle_values, bundle_writer
 from migrator.runtime.bundle import DamagedIndexError, Entry
 from migrator.runtime.crc32c import crc32c, masked
 from migrator.runtime.ordered_code import slice_key
@@ -37,14 +37,14 @@ def test_recorded_index_tells_names_types_shapes_and_files(recorded):
   assert index.entries["global_step"].dtype == "int64"
   assert index.entries["dnn/hiddenlayer_0/kernel"].shape == (4, 4)
   assert {entry.shard for entry in index.entries.values()} == {0, 1}
-  assert bundle.read_scalar(recorded, index, "global_step") == 5
+  assert bundle_values.read_scalar(recorded, index, "global_step") == 5
 
 
 def test_every_value_of_the_recording_has_its_checksum(recorded):
   index = bundle.read_index(recorded)
   for name in index.entries:
     for _, piece in index.pieces(name):
-      assert len(bundle.read_checked(recorded, index, piece)) == piece.size
+      assert len(bundle_values.read_checked(recorded, index, piece)) == piece.size
 
 
 def test_what_is_written_reads_back_equal(recorded, tmp_path):
@@ -153,13 +153,13 @@ def test_a_value_with_an_altered_byte_is_damaged(recorded, tmp_path):
     with open(bundle.shard_path(str(tmp_path / "x"), shard, 2), "wb") as file:
       file.write(data)
   with pytest.raises(DamagedIndexError, match="checksum"):
-    bundle.read_scalar(str(tmp_path / "x"), index, "global_step")
+    bundle_values.read_scalar(str(tmp_path / "x"), index, "global_step")
 
 
 def test_a_scalar_that_is_no_number_is_refused(recorded):
   index = bundle.read_index(recorded)
   with pytest.raises(ValueError, match=r"float32 of shape \[4, 4\]"):
-    bundle.read_scalar(recorded, index, "dnn/hiddenlayer_0/kernel")
+    bundle_values.read_scalar(recorded, index, "dnn/hiddenlayer_0/kernel")
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_scalars_of_every_type_are_read(tmp_path, dtype, data, value):
   entry = Entry(dtype, (), size=len(data), crc32c=masked(crc32c(data)))
   prefix = write(tmp_path, {"x": entry})
   (tmp_path / "model.ckpt-1.data-00000-of-00001").write_bytes(data)
-  assert bundle.read_scalar(prefix, bundle.read_index(prefix), "x") == value
+  assert bundle_values.read_scalar(prefix, bundle.read_index(prefix), "x") == value

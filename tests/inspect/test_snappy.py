@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from migrator.runtime import bundle, bundle_writer, snappy
+from migrator.runtime import bundle, bundle_writer, snappy, wire
 from migrator.runtime.bundle import Entry
 from migrator.runtime.crc32c import crc32c, masked
 
@@ -18,7 +18,7 @@ def literal(data):
 
 def compress(data):
   """Compresses as an encoder may: runs of one byte as overlapping copies, the rest as literals."""
-  out = bytearray(bundle_writer.encode_varint(len(data)))
+  out = bytearray(wire.encode_varint(len(data)))
   position = 0
   while position < len(data):
     end = position
@@ -87,7 +87,7 @@ def test_an_index_with_compressed_blocks_is_read(tmp_path):
   position = 0
   handles = []
   for _ in range(4):
-    value, position = bundle.varint(footer, position)
+    value, position = wire.varint(footer, position)
     handles.append(value)
   # One block of entries, then the meta-index, then the index of blocks: all are compressed anew.
   out = bytearray()
@@ -95,7 +95,7 @@ def test_an_index_with_compressed_blocks_is_read(tmp_path):
 
   def append(block):
     body = compress(block) + b"\x01"
-    handle = bundle_writer.encode_varint(len(out)) + bundle_writer.encode_varint(len(body) - 1)
+    handle = wire.encode_varint(len(out)) + wire.encode_varint(len(body) - 1)
     out.extend(body + struct.pack("<I", masked(crc32c(body))))
     new_handles.append(handle)
     return handle

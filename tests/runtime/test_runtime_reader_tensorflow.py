@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime import bundle, state_file
+from migrator.runtime import bundle, bundle_values, state_file, wire
 from migrator.runtime.bundle import DamagedIndexError
 from migrator.runtime.crc32c import crc32c, masked
 
@@ -71,7 +71,8 @@ def test_parts_are_found_whatever_their_bounds(tmp_path, rows, parts):
   )
   index = bundle.read_index(prefix)
   read = {
-    bounds[0][0]: bundle.read_piece(prefix, index, piece) for bounds, piece in index.pieces("table")
+    bounds[0][0]: bundle_values.read_piece(prefix, index, piece)
+    for bounds, piece in index.pieces("table")
   }
   assert b"".join(read[start] for start in sorted(read)) == value.astype(np.uint8).tobytes()
   assert index.num_bytes("table") == rows
@@ -150,14 +151,14 @@ def blocks_of(data):
   position = 0
   handles = []
   for _ in range(4):
-    value, position = bundle.varint(data[-bundle.FOOTER_SIZE :], position)
+    value, position = wire.varint(data[-bundle.FOOTER_SIZE :], position)
     handles.append(value)
   yield handles[2], handles[3]
   block = data[handles[2] : handles[2] + handles[3]]
   position = 0
-  _, position = bundle.varint(block, position)
-  length, position = bundle.varint(block, position)
-  _, position = bundle.varint(block, position)
-  offset, position = bundle.varint(block, position + length)
-  size, _ = bundle.varint(block, position)
+  _, position = wire.varint(block, position)
+  length, position = wire.varint(block, position)
+  _, position = wire.varint(block, position)
+  offset, position = wire.varint(block, position + length)
+  size, _ = wire.varint(block, position)
   yield offset, size
