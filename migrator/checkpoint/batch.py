@@ -10,9 +10,9 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, Callable, Optional, Protocol
 
-from migrator.checkpoint import convert, destination, paths
+from migrator.checkpoint import convert, destination
 from migrator.checkpoint.report import Report
-from migrator.runtime import bundle, dialects, state
+from migrator.runtime import bundle, dialects, paths, state
 from migrator.runtime.errors import CheckpointError
 
 Say = Callable[[Sequence[str]], None]

@@ -9,10 +9,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from migrator.checkpoint import paths
 from migrator.runtime import bundle, bundle_values, dialects, files, state
 from migrator.runtime.contents import Contents, Variable
 from migrator.runtime.errors import CheckpointError as CheckpointError
+from migrator.runtime.paths import prefixes as prefixes
+from migrator.runtime.paths import readable as readable
 
 # TF1's defaults, for the count of Adam's updates: no checkpoint holds the betas.
 BETA1, BETA2 = 0.9, 0.999
@@ -57,7 +58,7 @@ def open_checkpoint(prefix: str) -> Inspection:
     CheckpointError: if the index is damaged, or remote and out of reach.
     OSError: if it cannot be read.
   """
-  with paths.readable(prefix):
+  with readable(prefix):
     try:
       index = bundle.read_index(prefix)
       for key in index.entries:

@@ -11,26 +11,12 @@ from typing import Any, Optional
 
 from migrator.checkpoint.inspection import Inspection, matches, totals, updates_text
 from migrator.checkpoint.inspection_diff import Difference
+from migrator.checkpoint.wording import plural, size
 from migrator.runtime.contents import Optimizer, Variable
 
 Stats = dict[str, Optional[dict[str, Any]]]
 _NUMBERS = ("min", "max", "mean", "std", "zeros", "nans", "infs")
 _SHORTEST = 24  # Columns: names are not cut to less.
-
-
-def size(number: int) -> str:
-  """Returns bytes as people read them."""
-  value = float(number)
-  for unit in ("bytes", "KB", "MB", "GB"):
-    if value < 1000 or unit == "GB":
-      return plural(number, "byte") if unit == "bytes" else f"{value:.1f} {unit}"
-    value /= 1000
-  raise AssertionError
-
-
-def plural(number: int, what: str) -> str:
-  """Returns e.g. "1 slot" or "2 slots"."""
-  return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def lines(

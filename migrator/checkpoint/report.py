@@ -6,6 +6,8 @@ import dataclasses
 import os
 from typing import Any, Optional
 
+from migrator.checkpoint.wording import plural, size
+
 
 @dataclasses.dataclass
 class Report:
@@ -149,18 +151,3 @@ def _listed(title: str, items: list[str], shown: int = _MANY) -> list[str]:
 
 def _keys(keys: tuple[str, ...]) -> str:
   return keys[0] if len(keys) == 1 else f"{keys[0]} and {len(keys) - 1} other parts"
-
-
-def plural(number: int, what: str) -> str:
-  """Returns e.g. "1 slot" or "2 slots"."""
-  return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def size(number: int) -> str:
-  """Returns a number of bytes as people read it."""
-  value = float(number)
-  for unit in ("bytes", "KB", "MB", "GB"):
-    if value < 1000 or unit == "GB":
-      return f"{number:,} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
-    value /= 1000
-  raise AssertionError

@@ -121,7 +121,7 @@ def inspect(
 def _open(paths: Sequence[str], every: bool = False) -> tuple[bool, list[tuple[str, Any]]]:
   """Returns whether any failed, and (prefix, inspection) of each; None if its index is damaged."""
   from migrator.checkpoint import inspection
-  from migrator.checkpoint.paths import prefixes
+  from migrator.checkpoint.inspection import prefixes
 
   failed = False
   found: list[tuple[str, Any]] = []
@@ -183,8 +183,7 @@ def _statistics(one: Any, variables: Sequence[Any]) -> tuple[dict, bool]:
     The statistics by name of the variable, and whether something could not be read; all of them, or
     none.
   """
-  from migrator.checkpoint.inspection import CheckpointError
-  from migrator.checkpoint.paths import readable
+  from migrator.checkpoint.inspection import CheckpointError, readable
   from migrator.cli.progress import Bytes
 
   if one.faults:  # Which are reported by themselves.

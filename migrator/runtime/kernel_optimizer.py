@@ -183,6 +183,13 @@ class KernelOptimizer(tf.keras.optimizers.Optimizer):
     """
     raise NotImplementedError
 
+  def _run(self, dense: Any, sparse: Any, indices: Optional[tf.Tensor], **arguments: Any) -> None:
+    """Runs one of two kernels of the same arguments: the sparse one where there are indices."""
+    if indices is None:
+      dense(**arguments)
+    else:
+      sparse(indices=indices, **arguments)
+
   def _deduplicate_sparse_grad(self, grads: Any) -> Any:
     """Leaves the indices as they are for `update_step`; Keras 2 would add them up for each kernel."""
     return grads

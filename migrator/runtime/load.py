@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import os
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import differences, named, state, suggesting
+from migrator.runtime import differences, named, paths, state, suggesting
 from migrator.runtime import plan as plan_module
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.name_map import NameMap
@@ -84,7 +85,8 @@ def load_tf1_checkpoint(
       arguments above, may leave some, which the report lists.
 
   Returns:
-    What was loaded. In an empty directory nothing is, with a warning.
+    What was loaded. Into a `NamedCheckpoint` nothing is from an empty directory, with a warning, as a
+    program begins that way; for a model that is an error.
 
   Raises:
     CheckpointError: unless every variable of the model, trainable or not, and every slot of its optimizer
@@ -102,7 +104,7 @@ def load_tf1_checkpoint(
   named_given = isinstance(checkpoint, named.NamedCheckpoint)
   if allow_unused is None:
     allow_unused = not named_given or bool(name_map or weights or allow_missing)
-  prefix = state.resolve(path)
+  prefix = state.resolve(path) if named_given else paths.prefixes(os.fspath(path))[0]
   if prefix is None:
     tf.get_logger().warning(
       "There is no checkpoint in %s: starting from the initial weights.", path

@@ -8,6 +8,9 @@ A map file is TOML or JSON:
   "lstm/bias" = {from = "rnn/basic_lstm_cell/bias", gates = "lstm", forget_bias = 1.0}
   "qkv/kernel" = {from = ["q/kernel", "k/kernel"], axis = 1}
 
+  [slots]
+  adam_m = "my_m"
+
   [missing]
   allow = ["head/*"]
 
@@ -31,7 +34,7 @@ from migrator.runtime import files
 from migrator.runtime.errors import CheckpointError
 
 _KEYS = "from axis rows split gates forget_bias squeeze transpose reshape cast ema".split()
-_SECTIONS = {"variables": dict, "missing": dict, "options": dict}
+_SECTIONS = ("variables", "slots", "missing", "options")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +61,7 @@ class NameMap:
 
   Attributes:
     path: of the file, or "the map".
+    slots: TF1's suffix of a slot -> the one in the checkpoint, where a program named it itself.
     missing: patterns of the variables that may be missing.
     weights: "raw" or "ema", None if the file does not say.
   """
@@ -76,9 +80,13 @@ class NameMap:
       if not isinstance(value, dict):
         self._refuse(f"[{section}] is no table")
     variables = data.get("variables", {})
-    if not variables:
+    if not variables and not data.get("slots"):
       self._refuse("it names nothing: [variables] is missing or empty")
     self._sources = {name: self._source(name, value) for name, value in variables.items()}
+    self.slots: dict[str, str] = data.get("slots", {})
+    for suffix, written in self.slots.items():
+      if not isinstance(written, str):
+        self._refuse(f"[slots] {suffix} is the suffix of a slot in the checkpoint, not {written!r}")
     self.missing = self._strings("missing", "allow", data.get("missing", {}))
     options = data.get("options", {})
     for key in options:

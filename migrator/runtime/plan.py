@@ -210,9 +210,12 @@ class _Planner:
       else:
         v2 = self._source.flavour == "v2"
         found = self._contents.slot_keys(old, slot.suffix if v2 else slot.v1_suffix)
+        written = self._map.slots.get(slot.v1_suffix) if self._map is not None else None
+        if written is not None:
+          found = self._contents.variables[old].slots.get(written, ())
         if not found and not v2:
           # What is no slot of a known optimizer still has its own name.
-          own = f"{old}/{slot.v1_suffix}"
+          own = f"{old}/{written or slot.v1_suffix}"
           found = (own,) if own in self._source.shapes else ()
       if not found:
         self._missing.append(name)

@@ -7,7 +7,6 @@ the name, and the shape fits. Each one that is applied is reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 # In the order in which they are tried; each may follow those before it.
 _RULES: tuple[tuple[re.Pattern, str], ...] = tuple(
@@ -31,27 +30,6 @@ _RULES: tuple[tuple[re.Pattern, str], ...] = tuple(
     (r"/weights$", "/embeddings"),
     (r"/biases$", "/bias"),
     (r"/bias_weights$", "/bias"),
-  )
-)
-# The same the other way round, for `older_names`. What these make is held to `_RULES` again.
-_INVERSE: tuple[tuple[re.Pattern, str], ...] = tuple(
-  (re.compile(pattern), replacement)
-  for pattern, replacement in (
-    (r"/kernel$", "/weights"),
-    (r"/bias$", "/biases"),
-    (r"/embeddings$", "/embedding_weights"),
-    (r"/embeddings$", "/weights"),
-    (r"/bias$", "/bias_weights"),
-    (r"/depthwise_kernel$", "/depthwise_weights"),
-    (r"/pointwise_kernel$", "/pointwise_weights"),
-    (r"(^|/)batch_normalization(_\d+)?/", r"\1BatchNorm\2/"),
-    (r"(^|/)batchnorm_(\d+)/", r"\1hiddenlayer_\2/batchnorm_\2/"),
-    (r"(^|/)conv2d(_\d+)?/", r"\1Conv\2/"),
-    (r"(^|/)dense(_\d+)?/", r"\1fully_connected\2/"),
-    (r"(^|/)basic_lstm_cell/", r"\1BasicLSTMCell/Linear/"),
-    (r"(^|/)lstm_cell/", r"\1LSTMCell/Linear/"),
-    (r"/kernel$", "/Matrix"),
-    (r"/bias$", "/Bias"),
   )
 )
 _RNN_CELL = re.compile(
@@ -79,29 +57,6 @@ def renamed(name: str) -> dict[str, tuple[str, ...]]:
         found.setdefault(new, (*rules, rule))
   del found[name]
   return found
-
-
-def older_names(name: str) -> Iterator[str]:
-  """Yields what a variable of the model may have been called, the likeliest first.
-
-  Args:
-    name: of the variable in the model, e.g. "conv1/kernel".
-
-  Yields:
-    Names that `renamed` turns into it, e.g. "conv1/weights"; those of fewer rules first.
-  """
-  seen = {name}
-  generation = [name]
-  while generation:
-    older: list[str] = []
-    for new in generation:
-      for pattern, replacement in _INVERSE:
-        old = pattern.sub(replacement, new)
-        if old not in seen and name in renamed(old):
-          seen.add(old)
-          older.append(old)
-    yield from older
-    generation = older
 
 
 def rnn_cell(name: str) -> str:

@@ -11,7 +11,7 @@ import os
 import re
 from typing import Optional
 
-from migrator.runtime import bundle, bundle_values, files, state_file
+from migrator.runtime import bundle, bundle_values, files, foreign_files, state_file
 from migrator.runtime.errors import CheckpointError
 
 # TensorFlow's own, without its import.
@@ -56,6 +56,8 @@ def resolve(path: str) -> Optional[str]:
     prefix = prefix[: -len(".index")]
   if exists(prefix):
     return prefix
+  if prefix == path and files.exists(path):
+    raise CheckpointError(f"{path} {foreign_files.description(path)}")
   directory = os.path.dirname(prefix) or "."
   others = all_prefixes(directory) if files.isdir(directory) else []
   # A name that looks like no checkpoint is a model directory that does not exist yet.

@@ -7,7 +7,7 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import dialects, state
+from migrator.runtime import dialects, state, tensor_values
 from migrator.runtime.bundle import DamagedIndexError, Index
 from migrator.runtime.contents import Contents
 from migrator.runtime.errors import CheckpointError
@@ -57,7 +57,7 @@ class Tf1Checkpoint:
       self.contents = contents or dialects.describe(prefix, self._index)
     except DamagedIndexError as e:
       raise CheckpointError(f"{prefix}.index {e}. The checkpoint is damaged.") from e
-    self._reader = tf.train.load_checkpoint(prefix)
+    self._values = tensor_values.Reader(prefix, self._index)
     self.shapes = {key: entry.shape for key, entry in self._index.entries.items()}
     self.flavour = "v2" if self.contents.dialect_id == "v2" else "v1"
 
@@ -128,34 +128,4 @@ class Tf1Checkpoint:
     Raises:
       CheckpointError: if the data are damaged.
     """
-    try:
-      if len(keys) == 1 and len(self._index.pieces(keys[0])) == 1:
-        ((bounds, _),) = self._index.pieces(keys[0])
-        if all(length == size for (_, length), size in zip(bounds, self.shapes[keys[0]])):
-          return self._reader.get_tensor(keys[0])
-      return self._read_parts(keys)
-    except (tf.errors.OpError, IndexError, RuntimeError, ValueError, DamagedIndexError) as e:
-      if isinstance(e, CheckpointError):
-        raise
-      raise CheckpointError(f"{keys[0]} of {self.prefix} cannot be read: {e}") from e
-
-  def _read_parts(self, keys: list[str]) -> np.ndarray:
-    """Returns the parts of a partitioned variable or slot, put together by their bounds."""
-    shape = self.shapes[keys[0]]
-    value: Optional[np.ndarray] = None
-    filled = 0
-    for key in keys:
-      for bounds, _ in self._index.pieces(key):
-        spec = "{} {}".format(
-          " ".join(map(str, shape)), ":".join(f"{start},{length}" for start, length in bounds)
-        )
-        part = tf.raw_ops.RestoreV2(
-          prefix=self.prefix, tensor_names=[key], shape_and_slices=[spec], dtypes=[self.dtype(key)]
-        )[0].numpy()
-        if value is None:
-          value = np.empty(shape, part.dtype)
-        value[tuple(slice(start, start + length) for start, length in bounds)] = part
-        filled += part.size
-    if value is None or filled != value.size:
-      raise CheckpointError(f"The parts of {keys[0]} in {self.prefix} do not make up the whole.")
-    return value
+    return self._values.read(keys)

@@ -6,6 +6,7 @@ dtype, but for `Cast`.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import math
 from typing import Any, Optional
@@ -15,17 +16,17 @@ import numpy as np
 Shape = tuple[int, ...]
 
 
-class Transform:
+class Transform(abc.ABC):
   """Something that is done to an array."""
 
   @property
+  @abc.abstractmethod
   def name(self) -> str:
     """What it is, in words, for reports."""
-    raise NotImplementedError
 
+  @abc.abstractmethod
   def apply(self, value: Any) -> Any:
     """Returns the new array."""
-    raise NotImplementedError
 
   def shape(self, shape: Shape) -> Shape:
     """Returns the shape that an array of `shape` gets.

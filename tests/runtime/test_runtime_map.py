@@ -66,6 +66,24 @@ def test_a_plain_keras_model_is_loaded_with_slots_step_and_count(tmp_path):
   assert "Adam has made 5 updates, the global step is 7" in str(report)
 
 
+def test_a_model_is_not_left_with_its_initial_weights_where_nothing_is_found(tmp_path):
+  """Case 46: only a program that may begin there takes an empty directory."""
+  (tmp_path / "weights.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(64))
+  faults = {
+    tmp_path: "There is no checkpoint in",
+    tmp_path / "misspelt": "There is no checkpoint",
+    tmp_path / "weights.h5": "is an HDF5 file, as Keras writes it, not a checkpoint",
+  }
+  for path, message in faults.items():
+    with pytest.raises(runtime.CheckpointError, match=message):
+      runtime.load_tf1_checkpoint(dense(4, 3), str(path))
+  model = dense(4, 3)
+  checkpoint = runtime.named_checkpoint(model, model.optimizer)
+  with pytest.raises(runtime.CheckpointError, match="is an HDF5 file"):
+    runtime.load_tf1_checkpoint(checkpoint, str(tmp_path / "weights.h5"))
+  assert runtime.load_tf1_checkpoint(checkpoint, str(tmp_path)).prefix is None
+
+
 def test_without_an_optimizer_the_weights_alone_are_loaded(tmp_path):
   values = {**with_adam("fc1/kernel", array(4, 3)), "fc1/bias": array(3)}
   model = dense(4, 3, compiled=False)
@@ -172,6 +190,38 @@ def test_a_map_file_names_reshapes_and_takes_the_slots_along(tmp_path):
   )
   assert report.sources["query/kernel"] == f"{old}/kernel, reshape [8, 2, 4]"
   assert report.unused == ()
+
+
+def test_slots_of_an_optimizer_of_the_programs_own_are_named_in_the_map(tmp_path):
+  values = {}
+  for name, shape in (("kernel", (4, 3)), ("bias", (3,))):
+    values |= {f"fc1/{name}{suffix}": array(*shape) for suffix in ("", "/my_m", "/my_v")}
+  model = dense(4, 3, compiled=False)
+  model.compile(runtime.optimizers.AdamWeightDecay(0.01), "mse")
+  prefix = write(tmp_path, values)
+  with pytest.raises(runtime.CheckpointError, match="fc1/kernel/adam_m: not in the checkpoint"):
+    runtime.load_tf1_checkpoint(model, prefix)
+  names = {"fc1/kernel": "fc1/kernel", "fc1/bias": "fc1/bias"}
+  name_map = {"variables": names, "slots": {"adam_m": "my_m", "adam_v": "my_v"}}
+  report = runtime.load_tf1_checkpoint(model, prefix, name_map=name_map)
+  by_name = runtime.named_checkpoint(model, model.optimizer).by_name
+  for name in ("kernel", "bias"):
+    for ours, theirs in (("adam_m", "my_m"), ("adam_v", "my_v")):
+      np.testing.assert_array_equal(
+        by_name[f"fc1/{name}/{ours}"].numpy(), values[f"fc1/{name}/{theirs}"]
+      )
+  assert report.unused == ()
+
+
+def test_statistics_of_batch_normalization_come_from_their_older_names(tmp_path):
+  values = {f"BatchNorm/{name}": array(3) for name in ("gamma", "beta")}
+  values |= {f"BatchNorm/moving_{name}": array(3) for name in ("mean", "variance")}
+  layer = tf.keras.layers.BatchNormalization(name="batch_normalization")
+  model = tf.keras.Sequential([tf.keras.layers.Input((3,)), layer])
+  report = runtime.load_tf1_checkpoint(model, write(tmp_path, values))
+  for value, name in zip(layer.get_weights(), ("gamma", "beta", "moving_mean", "moving_variance")):
+    np.testing.assert_array_equal(value, values[f"BatchNorm/{name}"])
+    assert report.renamed[f"batch_normalization/{name}"] == f"BatchNorm/{name}"
 
 
 def test_patterns_carry_what_a_star_stands_for(tmp_path):
@@ -330,6 +380,7 @@ def test_the_weights_of_cudnn_in_one_piece_are_refused(tmp_path):
       r"split is a",
     ),
     ({"variables": {"a": "b_*"}}, r'"a": b_\* has more \* than it'),
+    ({"variables": {"a": "b"}, "slots": {"Adam": 1}}, r"\[slots\] Adam is the suffix of a slot"),
     ({"variables": {"a": "b"}, "options": {"weights": "mean"}}, r'weights is "raw" or "ema"'),
   ],
 )

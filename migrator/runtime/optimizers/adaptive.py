@@ -38,22 +38,13 @@ class Adagrad(KernelOptimizer):
     return self.initial_accumulator_value
 
   def _apply(self, variable, slots, gradient, indices, rate):
-    arguments = {
-      "var": variable.handle,
-      "accum": slots[0].handle,
-      "lr": rate,
-      "grad": gradient,
-    }
+    arguments = {"var": variable.handle, "accum": slots[0].handle, "lr": rate, "grad": gradient}
+    raw = tf.raw_ops
+    kernels = raw.ResourceApplyAdagrad, raw.ResourceSparseApplyAdagrad
     if self.epsilon is not None:
+      kernels = raw.ResourceApplyAdagradV2, raw.ResourceSparseApplyAdagradV2
       arguments["epsilon"] = tf.cast(self.epsilon, variable.dtype)
-    if indices is None:
-      v2 = tf.raw_ops.ResourceApplyAdagradV2
-      kernel = tf.raw_ops.ResourceApplyAdagrad if self.epsilon is None else v2
-    else:
-      v2 = tf.raw_ops.ResourceSparseApplyAdagradV2
-      kernel = tf.raw_ops.ResourceSparseApplyAdagrad if self.epsilon is None else v2
-      arguments["indices"] = indices
-    kernel(**arguments)
+    self._run(*kernels, indices, **arguments)
 
 
 @register
@@ -80,19 +71,18 @@ class Adadelta(KernelOptimizer):
     super().__init__(learning_rate, name, ADADELTA, {"rho": rho, "epsilon": epsilon}, **shared)
 
   def _apply(self, variable, slots, gradient, indices, rate):
-    arguments = {
-      "var": variable.handle,
-      "accum": slots[0].handle,
-      "accum_update": slots[1].handle,
-      "lr": rate,
-      "rho": tf.cast(self.rho, variable.dtype),
-      "epsilon": tf.cast(self.epsilon, variable.dtype),
-      "grad": gradient,
-    }
-    if indices is None:
-      tf.raw_ops.ResourceApplyAdadelta(**arguments)
-    else:
-      tf.raw_ops.ResourceSparseApplyAdadelta(indices=indices, **arguments)
+    self._run(
+      tf.raw_ops.ResourceApplyAdadelta,
+      tf.raw_ops.ResourceSparseApplyAdadelta,
+      indices,
+      var=variable.handle,
+      accum=slots[0].handle,
+      accum_update=slots[1].handle,
+      lr=rate,
+      rho=tf.cast(self.rho, variable.dtype),
+      epsilon=tf.cast(self.epsilon, variable.dtype),
+      grad=gradient,
+    )
 
 
 @register
@@ -145,14 +135,9 @@ class RMSProp(KernelOptimizer):
       "epsilon": tf.cast(self.epsilon, dtype),
       "grad": gradient,
     }
-    if indices is not None:
-      arguments["indices"] = indices
+    raw = tf.raw_ops
+    kernels = raw.ResourceApplyRMSProp, raw.ResourceSparseApplyRMSProp
     if self.centered:
+      kernels = raw.ResourceApplyCenteredRMSProp, raw.ResourceSparseApplyCenteredRMSProp
       arguments["mg"] = slots[1].handle
-      dense, sparse = (
-        tf.raw_ops.ResourceApplyCenteredRMSProp,
-        tf.raw_ops.ResourceSparseApplyCenteredRMSProp,
-      )
-    else:
-      dense, sparse = tf.raw_ops.ResourceApplyRMSProp, tf.raw_ops.ResourceSparseApplyRMSProp
-    (dense if indices is None else sparse)(**arguments)
+    self._run(*kernels, indices, **arguments)

@@ -61,15 +61,14 @@ class Momentum(KernelOptimizer):
     super().__init__(learning_rate, name, MOMENTUM, arguments, **shared)
 
   def _apply(self, variable, slots, gradient, indices, rate):
-    arguments = {
-      "var": variable.handle,
-      "accum": slots[0].handle,
-      "lr": rate,
-      "grad": gradient,
-      "momentum": tf.cast(self.momentum, variable.dtype),
-      "use_nesterov": bool(self.use_nesterov),
-    }
-    if indices is None:
-      tf.raw_ops.ResourceApplyMomentum(**arguments)
-    else:
-      tf.raw_ops.ResourceSparseApplyMomentum(indices=indices, **arguments)
+    self._run(
+      tf.raw_ops.ResourceApplyMomentum,
+      tf.raw_ops.ResourceSparseApplyMomentum,
+      indices,
+      var=variable.handle,
+      accum=slots[0].handle,
+      lr=rate,
+      grad=gradient,
+      momentum=tf.cast(self.momentum, variable.dtype),
+      use_nesterov=bool(self.use_nesterov),
+    )

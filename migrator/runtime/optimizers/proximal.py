@@ -84,14 +84,12 @@ class Ftrl(KernelOptimizer):
       "l2": tf.cast(l2, dtype),
       "lr_power": tf.cast(self.learning_rate_power, dtype),
     }
-    if indices is not None:
-      arguments["indices"] = indices
+    raw = tf.raw_ops
+    kernels = raw.ResourceApplyFtrl, raw.ResourceSparseApplyFtrl
     if self.l2_shrinkage_regularization_strength > 0:
+      kernels = raw.ResourceApplyFtrlV2, raw.ResourceSparseApplyFtrlV2
       arguments["l2_shrinkage"] = tf.cast(self.l2_shrinkage_regularization_strength, dtype)
-      dense, sparse = tf.raw_ops.ResourceApplyFtrlV2, tf.raw_ops.ResourceSparseApplyFtrlV2
-    else:
-      dense, sparse = tf.raw_ops.ResourceApplyFtrl, tf.raw_ops.ResourceSparseApplyFtrl
-    (dense if indices is None else sparse)(**arguments)
+    self._run(*kernels, indices, **arguments)
 
 
 @register
@@ -170,15 +168,14 @@ class ProximalAdagrad(KernelOptimizer):
     return self.initial_accumulator_value
 
   def _apply(self, variable, slots, gradient, indices, rate):
-    arguments = {
-      "var": variable.handle,
-      "accum": slots[0].handle,
-      "lr": rate,
-      "grad": gradient,
-      "l1": tf.cast(self.l1_regularization_strength, variable.dtype),
-      "l2": tf.cast(self.l2_regularization_strength, variable.dtype),
-    }
-    if indices is None:
-      tf.raw_ops.ResourceApplyProximalAdagrad(**arguments)
-    else:
-      tf.raw_ops.ResourceSparseApplyProximalAdagrad(indices=indices, **arguments)
+    self._run(
+      tf.raw_ops.ResourceApplyProximalAdagrad,
+      tf.raw_ops.ResourceSparseApplyProximalAdagrad,
+      indices,
+      var=variable.handle,
+      accum=slots[0].handle,
+      lr=rate,
+      grad=gradient,
+      l1=tf.cast(self.l1_regularization_strength, variable.dtype),
+      l2=tf.cast(self.l2_regularization_strength, variable.dtype),
+    )

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from migrator.runtime import bundle, files, state, wire
+from migrator.runtime import files, foreign_files, state
 from migrator.runtime.errors import CheckpointError
 
 # TensorFlow's own, without its import.
@@ -16,21 +16,6 @@ _LOGGER = logging.getLogger("tensorflow")
 
 _NEAR = 5  # Names in a message.
 _NUMBERS = re.compile(r"\d+")
-_V1 = (
-  "is a checkpoint of Saver's V1 format (one file, no .index), which is not read: restore it with "
-  "tf.compat.v1.train.Saver and save it again, which writes V2."
-)
-# How a file begins -> what it is.
-_BEGINNINGS = {
-  b"\x89HDF\r\n\x1a\n": "is an HDF5 file, as Keras writes it, not a checkpoint.",
-  b"PK\x03\x04": "is a zip archive, as .keras and .npz files are, not a checkpoint.",
-}
-_ENDINGS = {
-  ".pb": "is a graph, not a checkpoint: the variables of a SavedModel are in variables/variables.",
-  ".pbtxt": "is a graph in text form, not a checkpoint: name the directory that it is in.",
-  ".tflite": "is a TensorFlow Lite model, not a checkpoint.",
-  ".safetensors": "is a safetensors file, not a checkpoint.",
-}
 
 
 def prefixes(path: str, every: bool = False) -> list[str]:
@@ -59,7 +44,7 @@ def prefixes(path: str, every: bool = False) -> list[str]:
       if path.endswith(".index") or ".data-" in path or os.path.basename(path) in state.STATE_FILES:
         prefix = state.resolve(path)
       if prefix is None:
-        raise CheckpointError(f"{path} {_instead(path)}")
+        raise CheckpointError(f"{path} {foreign_files.description(path)}")
       return [prefix]
     raise CheckpointError(f"There is no checkpoint {path}{_near(path)}")
 
@@ -111,8 +96,8 @@ def _hint(directory: str) -> str:
   paths = [os.path.join(directory, name) for name in names]
   if not files.is_remote(directory):
     for path in paths:
-      if os.path.isfile(path) and "ckpt" in os.path.basename(path) and _is_v1(path):
-        return f" {path} {_V1}"
+      if os.path.isfile(path) and "ckpt" in os.path.basename(path) and foreign_files.is_v1(path):
+        return f" {path} {foreign_files.V1}"
   below = [path for path in paths if files.isdir(path) and state.all_prefixes(path)]
   return f" There are some in {_listed(below)}." if below else ""
 
@@ -144,47 +129,3 @@ def _listed(names: list[str]) -> str:
   """Returns some names, and how many more there are."""
   more = f" and {len(names) - _NEAR} more" if len(names) > _NEAR else ""
   return ", ".join(names[:_NEAR]) + more
-
-
-def _instead(path: str) -> str:
-  """Returns what a file is that is no part of a checkpoint: the sentence without its subject."""
-  if not files.size(path):
-    return "is empty (0 bytes), not a checkpoint."
-  for ending, sentence in _ENDINGS.items():
-    if path.endswith(ending):
-      return sentence
-  name = os.path.basename(path)
-  if name.endswith(".meta"):
-    return f"is the graph of a checkpoint whose {name[: -len('.meta')]}.index does not exist."
-  if name.startswith("events.out.tfevents."):
-    return "holds summaries, not a checkpoint: name the directory of the checkpoints."
-  if _is_table(path):
-    if _is_v1(path):
-      return _V1
-    return "is the index of a checkpoint under another name: its name has to end in .index."
-  begin = files.read(path, 0, 8)
-  for magic, sentence in _BEGINNINGS.items():
-    if begin.startswith(magic):
-      return sentence
-  return "is not a checkpoint, which is named without .index or .data-00000-of-00001."
-
-
-def _is_table(path: str) -> bool:
-  """Returns whether a file ends as tables in LevelDB's format do: an index, or a V1 checkpoint."""
-  size = files.size(path)
-  end = files.read(path, size - 8, 8) if size >= bundle.FOOTER_SIZE else b""
-  return end == bundle.MAGIC.to_bytes(8, "little")
-
-
-def _is_v1(path: str) -> bool:
-  """Returns whether a file is a checkpoint of V1 format.
-
-  The first key of both formats is "". Of V1 its value is a `SavedTensorSlices`, whose first field is
-  a message (tensorflow/core/util/saved_tensor_slice.proto); of an index it is a `BundleHeaderProto`,
-  whose first field is a number.
-  """
-  if path.endswith(".index") or not _is_table(path):
-    return False
-  begin = files.read(path, 0, 16)
-  _, position = wire.varint(begin, 2)
-  return begin[:2] == b"\0\0" and begin[position] == 0x0A
