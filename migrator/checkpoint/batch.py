@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.util
 import os
 import time
@@ -108,17 +109,15 @@ def run(request: Request, say: Optional[Say], progress: Progress) -> list[Result
     skip_strings=request.skip_strings,
     several=len(found) > 1 or request.all or len(results) > 0,
   )
+  seconds: dict[str, float] = {}
   if found and (request.model or format_ != "checkpoint"):
-    fault = _without_tensorflow(request, format_)
+    begin = time.monotonic()
+    fault = _import_tensorflow(request, format_)
     if fault:
       return [*results, *(Result(prefix, error=fault) for _, prefix in found)]
-  seconds: dict[str, float] = {}
+    seconds["import tensorflow"] = time.monotonic() - begin
   model = None
   if request.model and found:
-    begin = time.monotonic()
-    import tensorflow  # noqa: F401  (timed apart from the factory)
-
-    seconds["import tensorflow"] = time.monotonic() - begin
     from migrator.checkpoint import planned
 
     try:
@@ -185,11 +184,15 @@ def _message(error: Exception) -> str:
   return str(error)
 
 
-def _without_tensorflow(request: Request, format_: str) -> str:
-  """Returns what to say if TensorFlow is not installed, else ""."""
-  if importlib.util.find_spec("tensorflow") is not None:
-    return ""
+def _import_tensorflow(request: Request, format_: str) -> str:
+  """Imports TensorFlow; returns what to say if that fails, else ""."""
   what = "--model" if request.model else f"--format {format_}"
-  return (
-    f"{what} needs TensorFlow, which is not installed: pip install 'estimator-migrator[runtime]'."
-  )
+  if importlib.util.find_spec("tensorflow") is None:
+    return (
+      f"{what} needs TensorFlow, which is not installed: pip install 'estimator-migrator[runtime]'."
+    )
+  try:
+    importlib.import_module("tensorflow")
+  except ImportError as error:
+    return f"{what} needs TensorFlow, which is installed but cannot be imported: {error}."
+  return ""

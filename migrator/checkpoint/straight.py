@@ -129,10 +129,10 @@ def _updates(contents: Contents) -> tuple[Optional[int], str]:
     try:
       count = dialects.adam_updates(contents, optimizer.name, *_BETAS)
       counts.add(contents.step if count is None else count)
-    except CheckpointError:
+    except CheckpointError as error:
       return None, (
-        f"The number of Adam's updates is not written as `{ITERATIONS}`: its beta powers are not "
-        "those of beta1=0.9 and beta2=0.999. Convert with --model, which knows the betas."
+        f"The number of Adam's updates is not written as `{ITERATIONS}`: {error} A conversion with --model "
+        "knows the decay rates, and which variables are whose."
       )
   if not counts:
     return contents.step, ""

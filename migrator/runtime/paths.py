@@ -75,7 +75,7 @@ def _in_directory(path: str, every: bool) -> list[str]:
   """Returns the newest checkpoint of a directory, or all."""
   found = state.all_prefixes(path)
   if not found:
-    raise CheckpointError(f"There is no checkpoint in {path}.{_hint(path)}")
+    raise CheckpointError(f"There is no checkpoint in {_called(path)}.{_hint(path)}")
   if every:
     return found[::-1]
   states = [os.path.join(path, name) for name in state.STATE_FILES]
@@ -85,6 +85,11 @@ def _in_directory(path: str, every: bool) -> list[str]:
   if len(found) > 1:
     _LOGGER.warning("%s has no state file `checkpoint`; using the highest step.", path)
   return found[:1]
+
+
+def _called(directory: str) -> str:
+  """Returns the name of a directory as it stands in a sentence."""
+  return "this directory" if os.path.normpath(directory) == "." else directory
 
 
 def _hint(directory: str) -> str:
@@ -111,7 +116,7 @@ def _near(path: str) -> str:
     return f": there is no directory {directory}."
   names = [os.path.basename(prefix) for prefix in state.all_prefixes(directory)]
   if not names:
-    return f", nor any other in {directory}.{_hint(directory)}"
+    return f", nor any other in {_called(directory)}.{_hint(directory)}"
   wanted = os.path.basename(path)
   steps = _NUMBERS.findall(wanted)
   step = int(steps[-1]) if steps else -1
@@ -122,7 +127,7 @@ def _near(path: str) -> str:
     alike = difflib.SequenceMatcher(None, one, two).ratio()
     return -alike, abs(int(numbers[-1]) - step) if numbers else 0
 
-  return f". Checkpoints in {directory}: {_listed(sorted(names, key=distance))}."
+  return f". Checkpoints in {_called(directory)}: {_listed(sorted(names, key=distance))}."
 
 
 def _listed(names: list[str]) -> str:

@@ -130,3 +130,24 @@ def test_a_state_file_keeps_what_it_listed(tmp_path):
   assert lines[7] == "last_preserved_timestamp: 3.25"
   lines = destination.state_text(str(tmp_path), "model.ckpt-12", 12).splitlines()
   assert lines[0] == 'model_checkpoint_path: "model.ckpt-12"'
+
+
+def test_a_tensorflow_that_cannot_be_imported_is_one_error(repository, tmp_path):
+  """An installation that is broken, or not finished."""
+  (tmp_path / "tensorflow").mkdir()
+  (tmp_path / "tensorflow/__init__.py").write_text("from tensorflow.python import none\n")
+  recorded = repository / "fixtures/checkpoints/tf1.15/dnn_classifier_adam"
+  arguments = ["convert", str(recorded), "--out", str(tmp_path / "new.safetensors")]
+  path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+  process = subprocess.run(
+    [sys.executable, "-m", "migrator.cli", *arguments],
+    env={**os.environ, "PYTHONPATH": path},
+    capture_output=True,
+    text=True,
+    check=False,
+  )
+  assert process.returncode == 2
+  assert process.stderr == (
+    "Error: --format safetensors needs TensorFlow, which is installed but cannot be imported: "
+    "No module named 'tensorflow.python'.\n"
+  )

@@ -389,3 +389,9 @@ def test_stats_without_numpy_says_what_to_install(recorded):
   done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
   assert done.returncode == 2
   assert done.stderr == "Error: --stats needs numpy: pip install numpy\n"
+
+
+def test_the_directory_in_which_one_is_has_a_name_in_messages(tmp_path, monkeypatch):
+  monkeypatch.chdir(tmp_path)
+  assert error(".") == "Error: There is no checkpoint in this directory."
+  assert error("x") == "Error: There is no checkpoint x, nor any other in this directory."
