@@ -111,7 +111,8 @@ class Plan:
     free = any(name in self.unused for name in self.contents.variables)
     if self.faults or len(self.missing) > 1 or free:
       lines.append(
-        "Ways out: name the variables in a map file; give the scope that the old names begin with; or "
+        "Ways out: name the variables in a map file (runtime.suggest_map, and migrator convert --suggest-map, "
+        "make one to start from); give the scope that the old names begin with; or "
         "allow what is new in the model to be missing."
       )
     raise CheckpointError("\n".join(lines))
