@@ -105,6 +105,14 @@ def transposed():
   ids = tf.keras.layers.Embedding(3, 20, name="ids")(inputs)
   return tf.keras.Model(inputs, ids), runtime.optimizers.Adam(0.1)
 
+def two_optimizers():
+  inputs = tf.keras.Input((4,))
+  deep = tf.keras.layers.Dense(2, name="deep")
+  wide = tf.keras.layers.Dense(2, name="wide")
+  model = tf.keras.Model(inputs, tf.keras.layers.Add()([deep(inputs), wide(inputs)]))
+  adagrad, ftrl = runtime.optimizers.Adagrad(0.1), runtime.optimizers.Ftrl(0.1)
+  return model, [(adagrad, deep.trainable_variables), (ftrl, wide.trainable_variables)]
+
 def stock_momentum():
   inputs = tf.keras.Input((1,), dtype="int32")
   ids = tf.keras.layers.Embedding(20, 3, name="ids")(inputs)
@@ -412,3 +420,26 @@ def test_a_subclassed_model_is_converted(convert, tmp_path):
   assert convert.code == 0, convert.output
   convert(SOURCE, "--out", tmp_path / "x.keras", *options)
   assert convert.code == 0, convert.output
+
+
+def test_several_optimizers_take_their_own_slots(convert, tmp_path):
+  def build():
+    updates = []
+    for name, optimizer in (("deep", v1.train.AdagradOptimizer), ("wide", v1.train.FtrlOptimizer)):
+      weights = [v1.get_variable(f"{name}/kernel", [4, 2]), v1.get_variable(f"{name}/bias", [2])]
+      loss = tf.add_n([tf.reduce_sum(weight**2) for weight in weights])
+      updates.append(optimizer(0.1).minimize(loss, var_list=weights))
+    return updates
+
+  prefix = written.save(tmp_path / "old", build)
+  convert(prefix, "--model", "my_models:two_optimizers", "--out", "new/out")
+  assert convert.code == 0
+  checkpoint = runtime.named_checkpoint(*make("two_optimizers"), flavour="v1")
+  checkpoint.restore("new/out")
+  reader = tf.train.load_checkpoint(prefix)
+  for layer, slots in (("deep", ["Adagrad"]), ("wide", ["Ftrl", "Ftrl_1"])):
+    for weight in ("kernel", "bias"):
+      for name in (f"{layer}/{weight}", *(f"{layer}/{weight}/{slot}" for slot in slots)):
+        np.testing.assert_array_equal(
+          checkpoint.by_name[name].numpy(), reader.get_tensor(name), err_msg=name
+        )
