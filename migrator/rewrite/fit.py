@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, hooks, input_fns, optimizers
+from migrator.rewrite import canned, emit, hook_lists, input_fns, optimizers
 from migrator.rewrite.plan import Plan
 from migrator.rewrite.target import Target
 
@@ -73,7 +73,7 @@ class FitTarget(Target):
     statement = self.train_statement(call)
     dataset = input_fns.dataset(plan, self.tf, arguments["input_fn"].value)
     dataset += self.selection(call)
-    own = hooks.callbacks(plan, self.tf, arguments.get("hooks"))
+    own = hook_lists.callbacks(plan, self.tf, arguments.get("hooks"))
     callbacks = f"callbacks=[{', '.join([self.backup, *own])}]"
     style = plan.style_at(statement)
     steps, max_steps = self.limits(call)

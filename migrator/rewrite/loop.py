@@ -9,7 +9,7 @@ import ast
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, hooks, moves, optimizers, run_config
+from migrator.rewrite import canned, emit, hook_lists, moves, optimizers, run_config
 from migrator.rewrite.plan import Plan, Unsupported
 from migrator.rewrite.target import Target
 
@@ -267,7 +267,7 @@ class LoopTarget(Target):
     return self.path
 
   def train(self, call: units.MethodCall) -> None:
-    from_hooks = hooks.callbacks(self.plan, self.tf, call.arguments.get("hooks"))
+    from_hooks = hook_lists.callbacks(self.plan, self.tf, call.arguments.get("hooks"))
     statement = self.train_statement(call)
     items = self.method_items(call, ("steps", "max_steps"))
     limits = dict(zip(("steps", "max_steps"), self.limits(call)))

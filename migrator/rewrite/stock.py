@@ -6,7 +6,7 @@ https://www.tensorflow.org/api_docs/python/tf/keras/callbacks/BackupAndRestore
 from __future__ import annotations
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, hooks, input_fns
+from migrator.rewrite import canned, emit, hook_lists, input_fns
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.plan import Unsupported
 
@@ -66,7 +66,7 @@ class StockTarget(FitTarget):
     statement = self.train_statement(call)
     dataset = input_fns.dataset(plan, self.tf, call.arguments["input_fn"].value)
     dataset += self.selection(call)
-    own = hooks.callbacks(plan, self.tf, call.arguments.get("hooks"))
+    own = hook_lists.callbacks(plan, self.tf, call.arguments.get("hooks"))
     items = [
       dataset,
       f"steps_per_epoch={every}",

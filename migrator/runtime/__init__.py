@@ -19,6 +19,7 @@ if TYPE_CHECKING:
   from migrator.runtime.manager import CheckpointManager
   from migrator.runtime.name_map import NameMap
   from migrator.runtime.named import NamedCheckpoint, named_checkpoint
+  from migrator.runtime.steps import fetch, global_step
   from migrator.runtime.suggesting import suggest_map
   from migrator.runtime.summaries import SummarySaver
 
@@ -31,6 +32,8 @@ _MODULES = {
   "NamedCheckpoint": "named",
   "SummarySaver": "summaries",
   "evaluate": "evaluation",
+  "fetch": "steps",
+  "global_step": "steps",
   "load_tf1_checkpoint": "load",
   "named_checkpoint": "named",
   "only_inputs": "inputs",
@@ -47,6 +50,8 @@ __all__ = [
   "NamedCheckpoint",
   "SummarySaver",
   "evaluate",
+  "fetch",
+  "global_step",
   "load_tf1_checkpoint",
   "named_checkpoint",
   "only_inputs",

@@ -15,7 +15,7 @@ from typing import Any, Optional, Union
 
 import tensorflow as tf
 
-from migrator.runtime import differences, state
+from migrator.runtime import differences, state, steps
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.several_optimizers import SeveralOptimizers, make_state, single_states
 from migrator.runtime.slots import NoOptimizer, OptimizerState, inner
@@ -124,6 +124,7 @@ class NamedCheckpoint(tf.train.Checkpoint):
     if flavour == "v2" and optimizer_state.learning_rate is not None:
       # The v2 Estimators keep the learning rate in the checkpoint, and it wins over the program's.
       by_name[LEARNING_RATE] = optimizer_state.learning_rate
+    steps.register(model, by_name[STEP])
     stamp = {"format": _FORMAT, "flavour": flavour, "optimizer": optimizer_state.kind.name}
     stamp_variable = tf.Variable(json.dumps(stamp), trainable=False, name=STAMP)
     super().__init__(**by_name, **{STAMP: stamp_variable})
