@@ -26,8 +26,14 @@ _HARMLESS = ("tf.logging", "tf.get_logger", "tf.gfile", "tf.io.gfile", "tf.error
 TAKEN = frozenset(("model", "_model", "params", "validation_data"))
 
 
-def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
+def convert_class(plan: Plan, tf: str, node: ast.ClassDef, use: str = "train") -> None:
   """Plans the conversion of a hook class (and of its base classes in the file).
+
+  Args:
+    plan: of the file.
+    tf: the name under which the output knows TF2.
+    node: the class.
+    use: "train", "evaluate", "predict" or "listener": who calls the hook.
 
   Raises:
     Unsupported: EM302 or EM305, naming what has no counterpart.
@@ -43,7 +49,7 @@ def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
     raise Unsupported("EM303", node, name=base_symbol.path, **wording.of(base_symbol))
   plan.classes.append(node)
   for base in node.bases:
-    _convert_base(plan, tf, node, base)
+    _convert_base(plan, tf, node, base, use)
   _check_body(plan, node)
   methods = [m for m in node.body if isinstance(m, ast.FunctionDef)]
   names = {m.name for m in methods}
@@ -58,13 +64,21 @@ def convert_class(plan: Plan, tf: str, node: ast.ClassDef) -> None:
   _refuse_graph_names(plan, node)
 
 
-def _convert_base(plan: Plan, tf: str, node: ast.ClassDef, base: ast.expr) -> None:
+def convert_call(plan: Plan, call: ast.Call, node: ast.ClassDef) -> None:
+  """Plans the construction of a converted hook: graph tensors among the arguments become keys.
+
+  Raises:
+    Unsupported: EM302, an argument names a tensor that the training does not give.
+  """
+
+
+def _convert_base(plan: Plan, tf: str, node: ast.ClassDef, base: ast.expr, use: str) -> None:
   symbol = plan.module.resolve(base)
   definition = plan.module.definition(base)
   if symbol is not None and symbol.path == "tf.train.SessionRunHook":
     plan.expressions[base] = f"{tf}.keras.callbacks.Callback"
   elif isinstance(definition, ast.ClassDef) and facts.hook_base(plan.module, definition):
-    convert_class(plan, tf, definition)
+    convert_class(plan, tf, definition, use)
     if definition in plan.twins:
       plan.expressions[base] = plan.twins[definition]
   elif not isinstance(definition, ast.ClassDef) or definition.bases:

@@ -15,10 +15,18 @@ from migrator.rewrite import hook_classes
 from migrator.rewrite.plan import Plan, Unsupported
 
 
-def callbacks(plan: Plan, tf: str, argument: Optional[facts.Argument]) -> list[str]:
+def callbacks(
+  plan: Plan, tf: str, argument: Optional[facts.Argument], *, use: str = "train"
+) -> list[str]:
   """Elements for a `callbacks=` list from a `hooks=` argument.
 
   The classes of the hooks are converted on the way.
+
+  Args:
+    plan: of the file.
+    tf: the name under which the output knows TF2.
+    argument: `hooks=` or `saving_listeners=`, if given.
+    use: "train", "evaluate", "predict" or "listener": who calls the hooks.
 
   Raises:
     Unsupported: a hook that is built in, from another file, or does what has no counterpart.
@@ -29,7 +37,7 @@ def callbacks(plan: Plan, tf: str, argument: Optional[facts.Argument]) -> list[s
   if isinstance(node, ast.Constant) and node.value is None:
     return []
   for instance in _instances(plan, node):
-    _convert_instance(plan, tf, instance)
+    _convert_instance(plan, tf, instance, use)
   if isinstance(node, (ast.List, ast.Tuple)):
     return [plan.source(element) for element in node.elts]
   text = plan.source(node)
@@ -85,7 +93,7 @@ def _check_readers(plan: Plan, node: ast.Name) -> None:
       raise Unsupported("EM302", parent, hook=load.id, what=f"{parent.attr} is used outside")
 
 
-def _convert_instance(plan: Plan, tf: str, node: ast.AST) -> None:
+def _convert_instance(plan: Plan, tf: str, node: ast.AST, use: str) -> None:
   if isinstance(node, ast.Name):
     _check_readers(plan, node)
   call = plan.module.definition(node)
@@ -97,7 +105,8 @@ def _convert_instance(plan: Plan, tf: str, node: ast.AST) -> None:
   definition = plan.module.definition(call.func)
   if not isinstance(definition, ast.ClassDef):
     raise Unsupported("EM304", node, name=plan.module.source(call.func))
-  hook_classes.convert_class(plan, tf, definition)
+  hook_classes.convert_class(plan, tf, definition, use)
+  hook_classes.convert_call(plan, call, definition)
   plan.hook_names.append(call.func)
   if definition in plan.twins:
     plan.expressions[call.func] = plan.twins[definition]
