@@ -1,0 +1,42 @@
+"""Reads the tables of the tests: a row per hook, a column per scenario.
+
+A cell says what the real hook did under the real Estimator: how many lines it printed, or for the
+rows with a colon the value itself. The rows with a colon are of the whole run:
+
+  all:      lines of all hooks, in one order
+  saved:    steps that were saved, in order
+  kept:     steps on disk in the end
+  resumed:  steps at which the trainings began
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+  """One cell of a table.
+
+  Attributes:
+    program: The fixture.
+    hook: The name with which its lines begin, or a word with a colon.
+    scenario: What happened.
+    expected: The cell.
+  """
+
+  program: str
+  hook: str
+  scenario: str
+  expected: str
+
+  def __str__(self):
+    return f"{self.program.replace('hooks_', '')}-{self.hook.strip(':')}-{self.scenario}"
+
+
+def rows(program, text):
+  """Returns the cells of a table; a "-" is none."""
+  header, *lines = [line.split() for line in text.strip().splitlines() if line.strip()]
+  found = []
+  for name, *cells in lines:
+    assert len(cells) == len(header), f"the row {name} has {len(cells)} cells, not {len(header)}"
+    found += [Row(program, name, s, cell) for s, cell in zip(header, cells) if cell != "-"]
+  return found

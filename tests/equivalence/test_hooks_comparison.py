@@ -1,0 +1,42 @@
+"""The comparison of hooks finds what differs."""
+
+import pytest
+from hooks import lines, table
+
+LINES = ["counting begin", "dict after_run 4 2.500000", "counting end 5"]
+
+
+def test_equal_lines_have_no_difference():
+  assert lines.difference(LINES, list(LINES)) is None
+
+
+def test_numbers_within_the_tolerance_have_no_difference():
+  found = [LINES[0], "dict after_run 4 2.500020", LINES[2]]
+  assert lines.difference(LINES, found) is None
+
+
+@pytest.mark.parametrize(
+  "found",
+  [
+    pytest.param(LINES[:2], id="a call is missing"),
+    pytest.param([*LINES, "counting end 5"], id="a call is made twice"),
+    pytest.param([LINES[1], LINES[0], LINES[2]], id="the order differs"),
+    pytest.param([LINES[0], "dict after_run 5 2.500000", LINES[2]], id="the step differs"),
+    pytest.param([LINES[0], "dict after_run 4 2.500050", LINES[2]], id="the value differs"),
+    pytest.param([LINES[0], "dict after_run 4.0 2.500000", LINES[2]], id="the type differs"),
+    pytest.param([LINES[0], "dict after_run 4 nan", LINES[2]], id="the value is not a number"),
+  ],
+)
+def test_difference_is_found(found):
+  assert lines.difference(LINES, found)
+
+
+def test_lines_of_a_hook_are_those_that_begin_with_its_whole_name():
+  assert lines.of("count", LINES) == []
+  assert lines.of("counting", LINES) == [LINES[0], LINES[2]]
+
+
+def test_table_has_a_row_per_cell():
+  rows = table.rows("hooks_x", "  plain error\ncounting 26 -\nsaved: 0,4 0")
+  assert [str(row) for row in rows] == ["x-counting-plain", "x-saved-plain", "x-saved-error"]
+  assert [row.expected for row in rows] == ["26", "0,4", "0"]
