@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
   from migrator.runtime import optimizers
   from migrator.runtime.backup import BackupAndRestore
+  from migrator.runtime.callbacks.final_ops import FinalOps
+  from migrator.runtime.callbacks.logging_tensor import LoggingTensor
+  from migrator.runtime.callbacks.nan_tensor import NanTensor
+  from migrator.runtime.callbacks.step_counter import StepCounter
+  from migrator.runtime.callbacks.stop_at_step import StopAtStep
   from migrator.runtime.errors import CheckpointError
   from migrator.runtime.evaluation import evaluate, predict
   from migrator.runtime.inputs import only_inputs
+  from migrator.runtime.listeners import CheckpointSaverListener
   from migrator.runtime.load import LoadReport, load_tf1_checkpoint
   from migrator.runtime.manager import CheckpointManager
   from migrator.runtime.name_map import NameMap
@@ -27,9 +33,15 @@ _MODULES = {
   "BackupAndRestore": "backup",
   "CheckpointError": "errors",
   "CheckpointManager": "manager",
+  "CheckpointSaverListener": "listeners",
+  "FinalOps": "callbacks.final_ops",
   "LoadReport": "load",
+  "LoggingTensor": "callbacks.logging_tensor",
   "NameMap": "name_map",
   "NamedCheckpoint": "named",
+  "NanTensor": "callbacks.nan_tensor",
+  "StepCounter": "callbacks.step_counter",
+  "StopAtStep": "callbacks.stop_at_step",
   "SummarySaver": "summaries",
   "evaluate": "evaluation",
   "fetch": "steps",
@@ -45,9 +57,15 @@ __all__ = [
   "BackupAndRestore",
   "CheckpointError",
   "CheckpointManager",
+  "CheckpointSaverListener",
+  "FinalOps",
   "LoadReport",
+  "LoggingTensor",
   "NameMap",
   "NamedCheckpoint",
+  "NanTensor",
+  "StepCounter",
+  "StopAtStep",
   "SummarySaver",
   "evaluate",
   "fetch",
