@@ -1,0 +1,1 @@
+"""Programs around a TF1 session: what their checkpoints become, as code to be shown."""
