@@ -44,6 +44,27 @@ METHOD_PARAMETERS = {
 NUMPY_INPUT_FN_PARAMETERS = tuple(
   "x y batch_size num_epochs shuffle queue_capacity num_threads".split()
 )
+# From tensorflow/python/training/basic_session_run_hooks.py and the Estimator's early_stopping.py and hooks.py;
+# `tf.contrib.estimator` had the same.
+_STOP_IF = "eval_dir min_steps run_every_secs run_every_steps"
+HOOK_PARAMETERS = {
+  name: tuple(parameters.split())
+  for name, parameters in {
+    "FinalOpsHook": "final_ops final_ops_feed_dict",
+    "InMemoryEvaluatorHook": "estimator input_fn steps hooks name every_n_iter",
+    "LoggingTensorHook": "tensors every_n_iter every_n_secs at_end formatter",
+    "NanTensorHook": "loss_tensor fail_on_nan_loss",
+    "ProfilerHook": "save_steps save_secs output_dir show_dataflow show_memory",
+    "StepCounterHook": "every_n_steps every_n_secs output_dir summary_writer",
+    "StopAtStepHook": "num_steps last_step",
+    "make_early_stopping_hook": "estimator should_stop_fn run_every_secs run_every_steps",
+    "make_stop_at_checkpoint_step_hook": "estimator last_step wait_after_file_check_secs",
+    "stop_if_higher_hook": f"estimator metric_name threshold {_STOP_IF}",
+    "stop_if_lower_hook": f"estimator metric_name threshold {_STOP_IF}",
+    "stop_if_no_decrease_hook": f"estimator metric_name max_steps_without_decrease {_STOP_IF}",
+    "stop_if_no_increase_hook": f"estimator metric_name max_steps_without_increase {_STOP_IF}",
+  }.items()
+}
 NUMERIC_COLUMN_PARAMETERS = ("key", "shape", "default_value", "dtype", "normalizer_fn")
 
 

@@ -94,6 +94,9 @@ class _Editor(cst.CSTTransformer):
   def leave_Attribute(self, original_node, updated_node):
     return self._expression(original_node, updated_node)
 
+  def leave_SimpleString(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
   def leave_FunctionDef(self, original_node, updated_node):
     line, column, _, _ = self._place(original_node)
     found = self._functions.get((line, column))

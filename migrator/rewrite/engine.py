@@ -116,7 +116,8 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
     saved = _snapshot(plan)
     try:
       _check_unit(module, unit)
-      networks += _target(plan, tf, unit, options).write()
+      plan.target = _target(plan, tf, unit, options)
+      networks += plan.target.write()
     except Unsupported as reason:
       _restore(plan, saved)
       refused[unit] = reason

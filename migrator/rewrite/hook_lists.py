@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Optional
 
 from migrator.analysis import facts
-from migrator.lint import wording
-from migrator.rewrite import hook_classes
+from migrator.rewrite import built_in_hooks, hook_classes
 from migrator.rewrite.plan import Plan, Unsupported
 
 
@@ -101,7 +100,8 @@ def _convert_instance(plan: Plan, tf: str, node: ast.AST, use: str) -> None:
     raise Unsupported("EM304", node, name=plan.module.source(node))
   symbol = plan.module.resolve(call.func)
   if symbol is not None and symbol.path.startswith("tf."):
-    raise Unsupported("EM303", node, name=symbol.path, **wording.of(symbol))
+    built_in_hooks.convert(plan, tf, call, use)
+    return
   definition = plan.module.definition(call.func)
   if not isinstance(definition, ast.ClassDef):
     raise Unsupported("EM304", node, name=plan.module.source(call.func))

@@ -72,6 +72,7 @@ class Plan:
     self.unit_calls: set[ast.Call] = set()
     self.imports: set[str] = set()
     self.tf_import = ""
+    self.target: Any = None  # the Target that is being written
     self._runtime = ""
     self.findings: list[Finding] = []
     self._names = {n.id for n in ast.walk(module.tree) if isinstance(n, ast.Name)}

@@ -142,7 +142,7 @@ def test_begin_and_after_create_session_together_are_refused():
 @pytest.mark.parametrize(
   ("hooks", "code"),
   [
-    ("[tf1.train.StopAtStepHook(3)]", "EM303"),
+    ("[tf1.train.FeedFnHook(feed)]", "EM303"),
     ("[elsewhere.Hook()]", "EM304"),
     ("make_hooks()", "EM304"),
     ("given", "EM304"),
