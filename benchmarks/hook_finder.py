@@ -270,6 +270,8 @@ def _call_effects(call: ast.Call) -> set[str]:
     found.add("runs the session")
   elif name[0] in ("train", "evaluate", "predict", "export_savedmodel", "export_saved_model"):
     found.add(f"calls {name[0]}")
+  elif name[0] in METHODS and text.count(".") > 1 and "super" not in text:
+    found.add("calls another hook")
   elif any(_SESSION.search(ast.unparse(a)) for a in call.args) and name[0] not in METHODS:
     found.add("hands on the session")
   return found
