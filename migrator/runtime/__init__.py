@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
   from migrator.runtime import optimizers
   from migrator.runtime.backup import BackupAndRestore
+  from migrator.runtime.callbacks.early_stopping import (
+    make_early_stopping,
+    stop_if_higher,
+    stop_if_lower,
+    stop_if_no_decrease,
+    stop_if_no_increase,
+  )
   from migrator.runtime.callbacks.final_ops import FinalOps
+  from migrator.runtime.callbacks.in_memory_evaluator import InMemoryEvaluator
   from migrator.runtime.callbacks.logging_tensor import LoggingTensor
   from migrator.runtime.callbacks.nan_tensor import NanTensor
+  from migrator.runtime.callbacks.profiler import Profiler
   from migrator.runtime.callbacks.step_counter import StepCounter
   from migrator.runtime.callbacks.stop_at_step import StopAtStep
   from migrator.runtime.errors import CheckpointError
@@ -35,11 +44,13 @@ _MODULES = {
   "CheckpointManager": "manager",
   "CheckpointSaverListener": "listeners",
   "FinalOps": "callbacks.final_ops",
+  "InMemoryEvaluator": "callbacks.in_memory_evaluator",
   "LoadReport": "load",
   "LoggingTensor": "callbacks.logging_tensor",
   "NameMap": "name_map",
   "NamedCheckpoint": "named",
   "NanTensor": "callbacks.nan_tensor",
+  "Profiler": "callbacks.profiler",
   "StepCounter": "callbacks.step_counter",
   "StopAtStep": "callbacks.stop_at_step",
   "SummarySaver": "summaries",
@@ -47,9 +58,14 @@ _MODULES = {
   "fetch": "steps",
   "global_step": "steps",
   "load_tf1_checkpoint": "load",
+  "make_early_stopping": "callbacks.early_stopping",
   "named_checkpoint": "named",
   "only_inputs": "inputs",
   "predict": "evaluation",
+  "stop_if_higher": "callbacks.early_stopping",
+  "stop_if_lower": "callbacks.early_stopping",
+  "stop_if_no_decrease": "callbacks.early_stopping",
+  "stop_if_no_increase": "callbacks.early_stopping",
   "suggest_map": "suggesting",
 }
 
@@ -59,11 +75,13 @@ __all__ = [
   "CheckpointManager",
   "CheckpointSaverListener",
   "FinalOps",
+  "InMemoryEvaluator",
   "LoadReport",
   "LoggingTensor",
   "NameMap",
   "NamedCheckpoint",
   "NanTensor",
+  "Profiler",
   "StepCounter",
   "StopAtStep",
   "SummarySaver",
@@ -71,10 +89,15 @@ __all__ = [
   "fetch",
   "global_step",
   "load_tf1_checkpoint",
+  "make_early_stopping",
   "named_checkpoint",
   "only_inputs",
   "optimizers",
   "predict",
+  "stop_if_higher",
+  "stop_if_lower",
+  "stop_if_no_decrease",
+  "stop_if_no_increase",
   "suggest_map",
 ]
 

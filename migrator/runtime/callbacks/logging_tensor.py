@@ -128,7 +128,7 @@ class LoggingTensor(HookCallback):
       if self._formatter:
         tf.get_logger().info(self._formatter(tensor_values))
         return
-      text = ", ".join(f"{tag} = {tensor_values[tag]}" for tag in self._tag_order)
+      text = ", ".join(f"{tag!s} = {tensor_values[tag]!s}" for tag in self._tag_order)
       if seconds is None:
         tf.get_logger().info("%s", text)
       else:
