@@ -6,13 +6,13 @@ import contextlib
 import math
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import evaluation, named, policy, state, summaries
+from migrator.runtime import evaluation, listeners, named, policy, state, summaries
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.load import load_tf1_checkpoint
 from migrator.runtime.manager import CheckpointManager
@@ -102,6 +102,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     self._initial = (
       None if self._manager.enabled else [(v, v.numpy()) for v in self._checkpoint.by_name.values()]
     )
+    self._listeners: tuple[Any, ...] = ()
     self._held: Optional[str] = None
     self._failed = False
     self.restore()
@@ -193,6 +194,22 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     # The Estimator compared numbers: it took 1e3, and went on to the first step not below it.
     return math.ceil(max_steps - self.global_step)
 
+  def with_listeners(self, saving_listeners: Optional[Iterable[Any]]) -> BackupAndRestore:
+    """Lets listeners hear of the saves of the next `fit`, as `train(saving_listeners=)` did.
+
+    Args:
+      saving_listeners: `runtime.CheckpointSaverListener`s; one that is given twice hears once.
+
+    Returns:
+      This callback, for `fit(callbacks=[backup.with_listeners(...)])`.
+
+    Raises:
+      TypeError: with the Estimator's message, for what is no CheckpointSaverListener.
+      ValueError: with the Estimator's message, if there are listeners, but nothing is ever saved.
+    """
+    self._listeners = listeners.checked(saving_listeners, self._manager.enabled)
+    return self
+
   def on_train_begin(self, logs: Optional[dict] = None) -> None:
     """Restores the newest checkpoint if need be, and saves the first one of the session."""
     self._check_fit()
@@ -200,7 +217,8 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     self._failed = True  # Until the end is reached.
     self._nan = False
     self._first_iteration = self._iterations() - self.global_step
-    self._manager.begin_session()
+    heard, self._listeners = self._listeners, ()
+    self._manager.begin_session(self.model, heard)
     self._save(check_interval=True)
     self._summaries.on_train_begin(logs)
 
@@ -239,6 +257,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     """Saves the last step."""
     self._raise_if_nan()
     self._save(check_interval=False)
+    self._manager.end_session()
     self._summaries.on_train_end(logs)
     self._failed = False
 
@@ -256,7 +275,11 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       summaries.log_checkpoint(self._model_dir, path, self.global_step)
 
   def evaluate(
-    self, dataset: tf.data.Dataset, steps: Optional[int] = None, name: Optional[str] = None
+    self,
+    dataset: tf.data.Dataset,
+    steps: Optional[int] = None,
+    name: Optional[str] = None,
+    callbacks: Sequence[Any] = (),
   ) -> dict:
     """Evaluates the newest checkpoint; see `runtime.evaluate`.
 
@@ -266,6 +289,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       dataset: batches of (features, labels).
       steps: how many batches to take; None takes all.
       name: of the evaluation; its events go to `<model_dir>/eval_<name>`.
+      callbacks: Keras callbacks; their `on_test_*` methods are called.
 
     Returns:
       `accuracy`, `average_loss`, `loss` (float32) and `global_step` (int64).
@@ -280,6 +304,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
         steps=steps,
         name=name,
         checkpoint_path=path,
+        callbacks=callbacks,
       )
 
   def predict(
@@ -287,6 +312,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     dataset: tf.data.Dataset,
     predict_keys: Any = None,
     yield_single_examples: bool = True,
+    callbacks: Sequence[Any] = (),
   ) -> Iterator[dict]:
     """Yields the predictions of the newest checkpoint; see `runtime.predict`."""
     with self._newest("predict"):
@@ -295,6 +321,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
         dataset,
         predict_keys=predict_keys,
         yield_single_examples=yield_single_examples,
+        callbacks=callbacks,
       )
 
   @contextlib.contextmanager

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
 import numpy as np
@@ -11,6 +12,9 @@ import tensorflow as tf
 
 from migrator.runtime.inputs import InputAdapter
 from migrator.runtime.summaries import write_results
+
+# A hook that raised one of them ended a session as the end of the input did.
+_END_OF_INPUT = (StopIteration, tf.errors.OutOfRangeError)
 
 
 def evaluate(
@@ -23,6 +27,7 @@ def evaluate(
   steps: Optional[int] = None,
   name: Optional[str] = None,
   checkpoint_path: Optional[str] = None,
+  callbacks: Sequence[Any] = (),
 ) -> dict:
   """Evaluates a classifier on a dataset.
 
@@ -35,6 +40,11 @@ def evaluate(
     steps: how many batches to take; None takes all.
     name: of the evaluation, if there are several on different data.
     checkpoint_path: which checkpoint is evaluated, for the event file.
+    callbacks: Keras callbacks. `on_test_begin`; for each batch `on_test_batch_begin(batch)` and
+      `on_test_batch_end(batch, {"loss": the batch's loss})`; `on_test_end`. As in a session, which
+      learns of the end of the input when it runs: if that ends before `steps`, or without them,
+      `on_test_batch_begin` is called once more than there are batches. `model.stop_evaluating = True`
+      ends the evaluation after the batch.
 
   Returns:
     `accuracy` and `average_loss` over all examples, `loss`, the mean over the batches of each batch's
@@ -58,18 +68,26 @@ def evaluate(
     hits = tf.equal(tf.cast(labels, tf.int64), tf.argmax(logits, -1))
     return loss_fn(labels, logits), tf.reduce_sum(per_example), hits
 
+  called = _callback_list(callbacks, model)
+  model.stop_evaluating = False
+  called.on_test_begin()
+  iterator = iter(dataset)
   batches = 0
   # The Estimator's metrics were sums in float32.
   examples, correct, loss, average = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
-  for element in dataset if steps is None else dataset.take(steps):
-    features, labels = _pair(element)
-    batch_loss, batch_sum, hits = measure(features, labels)
-    hits = hits.numpy()
-    batches += 1
-    examples += np.float32(hits.size)
-    correct += np.float32(hits.sum())
-    loss += batch_loss.numpy()
-    average += batch_sum.numpy()
+  with contextlib.suppress(*_END_OF_INPUT):
+    while (steps is None or batches < steps) and not model.stop_evaluating:
+      called.on_test_batch_begin(batches)
+      features, labels = _pair(next(iterator))
+      tensors = measure(features, labels)
+      batch_loss, batch_sum, hits = (tensor.numpy() for tensor in tensors)
+      batches += 1
+      examples += np.float32(hits.size)
+      correct += np.float32(hits.sum())
+      loss += batch_loss
+      average += batch_sum
+      called.on_test_batch_end(batches - 1, {"loss": batch_loss})
+  called.on_test_end()
   step = np.int64(int(global_step))
   results = {
     "accuracy": _ratio(correct, examples),
@@ -89,6 +107,7 @@ def predict(
   *,
   predict_keys: Any = None,
   yield_single_examples: bool = True,
+  callbacks: Sequence[Any] = (),
 ) -> Iterator[dict]:
   """Yields the predictions of a classifier.
 
@@ -97,6 +116,10 @@ def predict(
     dataset: batches of features, or of (features, labels), whose labels are ignored.
     predict_keys: which keys to yield; all by default.
     yield_single_examples: whether to yield a dict per example, or one per batch.
+    callbacks: Keras callbacks, called as by `evaluate`: `on_predict_begin`,
+      `on_predict_batch_begin(batch)`, `on_predict_batch_end(batch, {"outputs": the batch's
+      predictions})` before these are yielded, `on_predict_end` when all have been taken.
+      `model.stop_predicting = True` ends it after the batch.
 
   Yields:
     Per example: `logits` and `probabilities`, float32 [classes]; `class_ids`, int64 [1]; `classes`,
@@ -112,15 +135,32 @@ def predict(
     logits = model(adapt(features), training=False)
     return logits, tf.nn.softmax(logits), tf.argmax(logits, -1)
 
-  for element in dataset:
-    features = element[0] if isinstance(element, tuple) else element
-    logits, probabilities, ids = (tensor.numpy() for tensor in run(features))
-    predictions = _chosen(_predictions(logits, probabilities, ids), predict_keys)
+  called = _callback_list(callbacks, model)
+  model.stop_predicting = False
+  called.on_predict_begin()
+  iterator, batch = iter(dataset), 0
+  while not model.stop_predicting:
+    try:
+      called.on_predict_batch_begin(batch)
+      element = next(iterator)
+      features = element[0] if isinstance(element, tuple) else element
+      logits, probabilities, ids = (tensor.numpy() for tensor in run(features))
+      predictions = _chosen(_predictions(logits, probabilities, ids), predict_keys)
+      called.on_predict_batch_end(batch, {"outputs": predictions})
+    except _END_OF_INPUT:
+      break
+    batch += 1
     if not yield_single_examples:
       yield predictions
       continue
     for i in range(len(logits)):
       yield {key: value[i] for key, value in predictions.items()}
+  called.on_predict_end()
+
+
+def _callback_list(callbacks: Sequence[Any], model: Any) -> tf.keras.callbacks.CallbackList:
+  """Returns the list that calls the callbacks, which get the model as `self.model`."""
+  return tf.keras.callbacks.CallbackList(list(callbacks or ()), model=model)
 
 
 def _predictions(logits: np.ndarray, probabilities: np.ndarray, ids: np.ndarray) -> dict:

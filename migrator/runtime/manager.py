@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
-from migrator.runtime import state
+from migrator.runtime import listeners, state
 from migrator.runtime.policy import UNSET, Number, Timer, make_policy
 
 
@@ -95,12 +96,30 @@ class CheckpointManager:
     """The step of the last save of this session, None before the first."""
     return self._timer.last_step
 
-  def begin_session(self) -> None:
-    """Begins a session: forgets when it saved last, and takes over the checkpoints of the state file."""
+  def begin_session(
+    self, model: Any = None, saving_listeners: Optional[Iterable[Any]] = None
+  ) -> None:
+    """Begins a session: forgets when it saved last, and takes over the checkpoints of the state file.
+
+    Args:
+      model: what the listeners get as `model`; its `stop_training` becomes True if one of them wants it.
+      saving_listeners: CheckpointSaverListeners, which hear of the saves up to `end_session`.
+
+    Raises:
+      TypeError: with the Estimator's message, for what is no CheckpointSaverListener.
+      ValueError: with the Estimator's message, if there are listeners, but nothing is ever saved.
+    """
+    self._listeners = listeners.Session(model, listeners.checked(saving_listeners, self.enabled))
     self._timer = Timer(self._policy.save_checkpoints_steps, self._policy.save_checkpoints_secs)
     # The saver of each session takes the time of a file for the time of its save.
     self._kept = [(p, tf.io.gfile.stat(p + ".index").mtime_nsec / 1e9) for p in self.checkpoints]
     self._next_kept_time = time.time() + self._kept_interval
+
+  def end_session(self) -> None:
+    """Ends a session: saves the last step, unless that has been done, and tells the listeners."""
+    self.save(check_interval=False)
+    self._listeners.end(int(self._step_counter))
+    self._listeners = listeners.Session()
 
   def restore_or_initialize(self) -> Optional[str]:
     """Restores the newest checkpoint, else calls `init_fn`; begins a session.
@@ -135,7 +154,9 @@ class CheckpointManager:
       return None
     if not (self._timer.due(step) if check_interval else self._timer.last_step != step):
       return None
+    first = self._timer.last_step is None
     self._timer.mark(step)
+    self._listeners.before_save(step)
     path = os.path.join(self._directory, f"{self._name}-{step}")
     tf.get_logger().info("Saving checkpoints for %d into %s.", step, path)
     self._checkpoint.write(path, options=options)
@@ -143,6 +164,7 @@ class CheckpointManager:
     self._write_state(path)
     if surplus is not None:
       self._delete(*surplus)
+    self._listeners.after_save(step, may_stop=check_interval and not first)
     return path
 
   def _record(self, path: str) -> Optional[tuple[str, float]]:
