@@ -130,12 +130,10 @@ def find(repository: Path) -> tuple[list[HookClass], list[str]]:
       trees[relative] = ast.parse(text)
     elif re.search(rb"^\s*class \w+\(.*(Hook|Listener)\)", path.read_bytes(), re.MULTILINE):
       unreadable.append(relative)
-  classes = [
-    (path, qualified, node) for path, tree in trees.items() for qualified, node in _classes(tree)
-  ]
-  known = _known([(path, node) for path, _, node in classes])
+  found_classes = [(p, name, node) for p, tree in trees.items() for name, node in classes(tree)]
+  known = _known([(path, node) for path, _, node in found_classes])
   found = []
-  for path, qualified, node in classes:
+  for path, qualified, node in found_classes:
     if node not in known:
       continue
     base = _origin(node, known)
@@ -169,7 +167,7 @@ def distinct(hooks: Sequence[HookClass]) -> list[HookClass]:
   return list(first.values())
 
 
-def _classes(tree: ast.AST, around: str = "") -> Iterator[tuple[str, ast.ClassDef]]:
+def classes(tree: ast.AST, around: str = "") -> Iterator[tuple[str, ast.ClassDef]]:
   """All classes, with their qualified names; a class in a function has its name before its own."""
   for child in ast.iter_child_nodes(tree):
     name = around
@@ -177,7 +175,7 @@ def _classes(tree: ast.AST, around: str = "") -> Iterator[tuple[str, ast.ClassDe
       name = f"{around}.{child.name}" if around else child.name
     if isinstance(child, ast.ClassDef):
       yield name, child
-    yield from _classes(child, name)
+    yield from classes(child, name)
 
 
 def _last(base: ast.expr) -> str:
@@ -186,19 +184,19 @@ def _last(base: ast.expr) -> str:
   return text.lstrip("_") if text.lstrip("_") in BASES else text
 
 
-def _known(classes) -> dict[ast.ClassDef, Optional[ast.ClassDef]]:
+def _known(entries) -> dict[ast.ClassDef, Optional[ast.ClassDef]]:
   """Hook classes -> their base among the classes of the repository, None below TensorFlow's."""
   known: dict[ast.ClassDef, Optional[ast.ClassDef]] = {}
   names: dict[str, list[tuple[str, ast.ClassDef]]] = {}
   # A class of the repository with the name of TensorFlow's hides it in its file only.
-  for path, node in classes:
-    own = {n.name for p, n in classes if p == path and n is not node}
+  for path, node in entries:
+    own = {n.name for p, n in entries if p == path and n is not node}
     if any(_last(b) in BASES and not (isinstance(b, ast.Name) and b.id in own) for b in node.bases):
       known[node] = None
       names.setdefault(node.name, []).append((path, node))
   while True:
     before = len(known)
-    for path, node in classes:
+    for path, node in entries:
       for base in node.bases:
         candidates = names.get(_last(base), [])
         if node in known or not candidates or _last(base) == node.name:

@@ -28,7 +28,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import stand_ins  # noqa: E402
+import stand_ins
 
 STEPS = 5
 LIMIT_SECONDS = 120
@@ -250,7 +250,7 @@ def step(cls: type, names: set[str], scratch: str) -> None:
     try:
       with contextlib.redirect_stdout(io.StringIO()):
         _train(cls(**values), names, os.path.join(scratch, f"model{number}"))
-      return
+      return None
     except NotImplementedError as error:
       # A class that is made to be derived from runs as the one that does.
       if cls.__subclasses__():
