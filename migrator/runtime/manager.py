@@ -34,6 +34,7 @@ class CheckpointManager:
     keep_checkpoint_every_n_hours: Optional[Number] = 10000,
     checkpoint_name: str = "model.ckpt",
     init_fn: Optional[Callable[[], Any]] = None,
+    recover_last_checkpoints: bool = True,
   ):
     """Makes a manager.
 
@@ -47,6 +48,8 @@ class CheckpointManager:
       keep_checkpoint_every_n_hours: as in RunConfig.
       checkpoint_name: what the files begin with.
       init_fn: called by `restore_or_initialize` if there is nothing to restore.
+      recover_last_checkpoints: whether a session goes on with the list of the state file, as an Estimator and a
+        monitored session do. A Saver alone does not: it never deletes what an earlier process saved.
 
     Raises:
       ValueError: with RunConfig's message, for arguments that it refuses.
@@ -64,6 +67,7 @@ class CheckpointManager:
     self._kept_interval = float("inf") if hours is None else hours * 3600
     self._name = checkpoint_name
     self._init_fn = init_fn
+    self._recovers = recover_last_checkpoints
     self.begin_session()
 
   @property
@@ -112,7 +116,8 @@ class CheckpointManager:
     self._listeners = listeners.Session(model, listeners.checked(saving_listeners, self.enabled))
     self._timer = Timer(self._policy.save_checkpoints_steps, self._policy.save_checkpoints_secs)
     # The saver of each session takes the time of a file for the time of its save.
-    self._kept = [(p, tf.io.gfile.stat(p + ".index").mtime_nsec / 1e9) for p in self.checkpoints]
+    found = self.checkpoints if self._recovers else []
+    self._kept = [(p, tf.io.gfile.stat(p + ".index").mtime_nsec / 1e9) for p in found]
     self._next_kept_time = time.time() + self._kept_interval
 
   def end_session(self) -> None:
