@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, hook_lists, input_fns, optimizers
+from migrator.rewrite import canned, emit, input_fns, optimizers
 from migrator.rewrite.plan import Plan
-from migrator.rewrite.target import Target
+from migrator.rewrite.target import Target, one_list
 
 _POLICY = (
   "save_checkpoints_steps",
@@ -73,8 +73,7 @@ class FitTarget(Target):
     statement = self.train_statement(call)
     dataset = input_fns.dataset(plan, self.tf, arguments["input_fn"].value)
     dataset += self.selection(call)
-    own = hook_lists.callbacks(plan, self.tf, arguments.get("hooks"))
-    callbacks = f"callbacks=[{', '.join([self.backup, *own])}]"
+    callbacks = f"callbacks=[{', '.join([self.saver_callback(call), *self.callbacks(call)])}]"
     style = plan.style_at(statement)
     steps, max_steps = self.limits(call)
     head = f"{self.unit.name}.fit("
@@ -94,6 +93,11 @@ class FitTarget(Target):
       items = [dataset, "steps_per_epoch=-1", callbacks, "verbose=0"]
       lines = emit.bracketed(head, items, ")", style)
     plan.statement(statement).replacement = lines
+
+  def saver_callback(self, call: units.MethodCall) -> str:
+    """The callback that saves, with those who hear of it in this call."""
+    listeners = self.listeners(call)
+    return f"{self.backup}.with_listeners({one_list(listeners)})" if listeners else self.backup
 
   def evaluate(self, call: units.MethodCall) -> None:
     self.plan.expressions[call.call] = self.method_call(call, self.backup, ("steps", "name"))

@@ -9,15 +9,15 @@ import ast
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, hook_lists, moves, optimizers, run_config
+from migrator.rewrite import canned, emit, moves, optimizers, run_config
 from migrator.rewrite.plan import Plan, Unsupported
-from migrator.rewrite.target import Target
+from migrator.rewrite.target import Target, one_list
 
 _VARIABLES = ("optimizer", "loss_fn", "checkpoint", "step", "manager", "summaries")
 # Names in the generated functions.
 _PARAMETERS = frozenset(
-  """callbacks dataset features iterator labels loss max_steps name predict_keys steps tape
-  variables yield_single_examples""".split()
+  """callbacks dataset features iterator labels loss max_steps name predict_keys saving_listeners
+  steps tape variables yield_single_examples""".split()
 )
 _FUNCTIONS = ("train_step", "train", "evaluate", "predict")
 
@@ -34,6 +34,7 @@ class LoopTarget(Target):
     name = unit.name
     self.names = {n: plan.fresh(n, f"{name}_{n}") for n in _VARIABLES}
     self.names |= {n: plan.fresh(n, f"{n}_{name}") for n in _FUNCTIONS if self._needs(n)}
+    self.tells_listeners = any(self.has(c, "saving_listeners") for c in unit.calls)
     self.path = ""
     self.selection_line: list[str] = []
 
@@ -183,6 +184,7 @@ class LoopTarget(Target):
     if self.resume_data:
       # Before the restore, which brings the position back.
       position = ["iterator = iter(dataset)", f"{n['checkpoint']}.track_iterator(iterator)"]
+    end = "end_session()" if self.tells_listeners else "save(check_interval=False)"
     body = [
       '"""Restores the newest checkpoint, then trains."""',
       *self.selection_line,
@@ -191,10 +193,11 @@ class LoopTarget(Target):
       *limit,
       f"callbacks = {tf}.keras.callbacks.CallbackList({callbacks}, model={model})",
       f"{model}.stop_training = False",
-      "callbacks.on_train_begin()",
+      *([f"{manager}.begin_session({model}, saving_listeners)"] if self.tells_listeners else []),
       f"{manager}.save()  # at the start",
+      "callbacks.on_train_begin()",
       *steps,
-      f"{manager}.save(check_interval=False)  # at the end",
+      f"{manager}.{end}  # at the end",
       "callbacks.on_train_end()",
     ]
     head = f"def {n['train']}({', '.join(parameters)}):"
@@ -220,6 +223,7 @@ class LoopTarget(Target):
       lines += emit.block(f"if {step} >= max_steps:", ["return"], style)
     names = [n for n, used in (("steps", uses_steps), ("max_steps", uses_max)) if used]
     parameters = ["dataset", *[n + default for n in names], "callbacks=()"]
+    parameters += ["saving_listeners=()"] if self.tells_listeners else []
     count = "steps" if uses_steps or optional else left
     selections = [self.selection(c) for c in self.unit.calls if c.method == "train"]
     self.selection_line = [f"dataset = dataset{max(selections)}"] if any(selections) else []
@@ -238,36 +242,43 @@ class LoopTarget(Target):
     keywords = [f"global_step={n['step']}", f"model_dir={self.path}"]
     passed = self._passed("evaluate", ("steps", "name"))
     items = [self.unit.name, n["loss_fn"], "dataset", *keywords, *[f"{p}={p}" for p in passed]]
+    own = self._has_hooks("evaluate")
+    items += ["callbacks=callbacks"] if own else []
     body = [
       f"{n['manager']}.restore_or_initialize()",
       *emit.bracketed(head, items, ")", style.nested()),
     ]
-    parameters = ", ".join(["dataset", *[f"{p}=None" for p in passed]])
-    return emit.block(f"def {n['evaluate']}({parameters}):", body, style)
+    parameters = ["dataset", *[f"{p}=None" for p in passed], *(["callbacks=()"] if own else [])]
+    return emit.block(f"def {n['evaluate']}({', '.join(parameters)}):", body, style)
 
   def _predict_function(self, style: emit.Style) -> list[str]:
     n = self.names
     passed = self._passed("predict", ("predict_keys", "yield_single_examples"))
+    own = self._has_hooks("predict")
     items = [self.unit.name, "dataset", *[f"{p}={p}" for p in passed]]
+    items += ["callbacks=callbacks"] if own else []
     head = f"return {self.plan.runtime()}.predict("
     body = [
       f"{n['manager']}.restore_or_initialize()",
       *emit.bracketed(head, items, ")", style.nested()),
     ]
     defaults = {"predict_keys": "None", "yield_single_examples": "True"}
-    parameters = ", ".join(["dataset", *[f"{p}={defaults[p]}" for p in passed]])
-    return emit.block(f"def {n['predict']}({parameters}):", body, style)
+    parameters = ["dataset", *[f"{p}={defaults[p]}" for p in passed]]
+    parameters += ["callbacks=()"] if own else []
+    return emit.block(f"def {n['predict']}({', '.join(parameters)}):", body, style)
 
   def _passed(self, method: str, names: tuple[str, ...]) -> list[str]:
     """The optional arguments that some call of the method gives."""
     given = {a for c in self.unit.calls if c.method == method for a in c.arguments}
     return [n for n in names if n in given]
 
+  def _has_hooks(self, method: str) -> bool:
+    return any(self.has(c, "hooks") for c in self.unit.calls if c.method == method)
+
   def model_dir(self) -> str:
     return self.path
 
   def train(self, call: units.MethodCall) -> None:
-    from_hooks = hook_lists.callbacks(self.plan, self.tf, call.arguments.get("hooks"))
     statement = self.train_statement(call)
     items = self.method_items(call, ("steps", "max_steps"))
     limits = dict(zip(("steps", "max_steps"), self.limits(call)))
@@ -278,10 +289,8 @@ class LoopTarget(Target):
       if isinstance(value, float) or (isinstance(value, int) and value <= 0):
         what = f"train({limit}={value}), no positive whole number"
         raise Unsupported("EM209", call.call, name=what)
-    if len(from_hooks) == 1 and from_hooks[0].startswith("*") and from_hooks[0][1:].isidentifier():
-      items.append(f"callbacks={from_hooks[0][1:]}")
-    elif from_hooks:
-      items.append(f"callbacks=[{', '.join(from_hooks)}]")
+    listeners = self.listeners(call)
+    items += [f"saving_listeners={one_list(listeners)}"] if listeners else []
     style = self.plan.style_at(statement)
     lines = emit.bracketed(f"{self.names['train']}(", items, ")", style)
     self.plan.statement(statement).replacement = lines

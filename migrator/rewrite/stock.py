@@ -6,7 +6,7 @@ https://www.tensorflow.org/api_docs/python/tf/keras/callbacks/BackupAndRestore
 from __future__ import annotations
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, hook_lists, input_fns
+from migrator.rewrite import canned, emit, input_fns
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.plan import Unsupported
 
@@ -36,6 +36,9 @@ class StockTarget(FitTarget):
       if call.method != "train":
         what = f"--stock does not restore before {call.method}()"
         raise Unsupported("EM218", call.call, what=what)
+      if self.listeners(call):
+        what = "the BackupAndRestore of --stock tells no listener when it saves"
+        raise Unsupported("EM218", call.arguments["saving_listeners"].node, what=what)
 
   def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
     if network.directory is None:
@@ -66,13 +69,12 @@ class StockTarget(FitTarget):
     statement = self.train_statement(call)
     dataset = input_fns.dataset(plan, self.tf, call.arguments["input_fn"].value)
     dataset += self.selection(call)
-    own = hook_lists.callbacks(plan, self.tf, call.arguments.get("hooks"))
     items = [
       dataset,
       f"steps_per_epoch={every}",
       f"epochs={total // every}",
       f"initial_epoch={self.start} // {every}",
-      f"callbacks=[{', '.join([self.backup, *own])}]",
+      f"callbacks=[{', '.join([self.backup, *self.callbacks(call)])}]",
       "verbose=0",
     ]
     style = plan.style_at(statement)

@@ -7,8 +7,15 @@ import ast
 from typing import Optional
 
 from migrator.analysis import facts, units
-from migrator.rewrite import canned, emit, input_fns
+from migrator.rewrite import canned, emit, hook_lists, input_fns
 from migrator.rewrite.plan import Plan, Unsupported
+
+
+def one_list(elements: list[str]) -> str:
+  """A list of these elements; the list itself where they are all those of one."""
+  if len(elements) == 1 and elements[0].startswith("*") and elements[0][1:].isidentifier():
+    return elements[0][1:]
+  return f"[{', '.join(elements)}]"
 
 
 class Target(abc.ABC):
@@ -95,13 +102,25 @@ class Target(abc.ABC):
         raise Unsupported("EM209", arguments[name].node, name=f"{call.method}({name}=)")
     if "input_fn" not in arguments:
       raise Unsupported("EM205", call.call, what="a missing input_fn")
-    for name in ("saving_listeners", "checkpoint_path"):
-      if name in arguments and plan.module.constant(arguments[name].value) is not None:
-        raise Unsupported("EM209", arguments[name].node, name=f"{call.method}({name}=)")
-    if call.method != "train" and "hooks" in arguments:
-      hooks = arguments["hooks"]
-      if plan.module.constant(hooks.value) not in (None, []):
-        raise Unsupported("EM209", hooks.node, name=f"{call.method}(hooks=)")
+    path = arguments.get("checkpoint_path")
+    if path is not None and plan.module.constant(path.value) is not None:
+      raise Unsupported("EM209", path.node, name=f"{call.method}(checkpoint_path=)")
+
+  def callbacks(self, call: units.MethodCall) -> list[str]:
+    """Elements of the list of callbacks for the hooks of a call."""
+    return hook_lists.callbacks(self.plan, self.tf, call.arguments.get("hooks"), use=call.method)
+
+  def listeners(self, call: units.MethodCall) -> list[str]:
+    """Elements of the list of those who hear of the saves of a train call."""
+    given = call.arguments.get("saving_listeners")
+    return hook_lists.callbacks(self.plan, self.tf, given, use="listener")
+
+  def has(self, call: units.MethodCall, name: str) -> bool:
+    """Whether a call gives hooks or listeners, as far as the file shows."""
+    given = call.arguments.get(name)
+    if given is not None and isinstance(given.value, (ast.List, ast.Tuple)):
+      return bool(given.value.elts)
+    return given is not None and self.plan.module.constant(given.value) is not None
 
   def train_statement(self, call: units.MethodCall) -> ast.stmt:
     """The statement that is nothing but the train call."""
@@ -133,9 +152,10 @@ class Target(abc.ABC):
     for name, argument in arguments.items():
       if name in keywords:
         items.append(f"{name}={plan.source(argument.value)}")
-      elif name not in ("input_fn", "hooks", "checkpoint_path"):
+      elif name not in ("input_fn", "hooks", "saving_listeners", "checkpoint_path"):
         raise Unsupported("EM209", argument.node, name=f"{call.method}({name}=)")
-    return items
+    own = self.callbacks(call)
+    return [*items, f"callbacks={one_list(own)}"] if own else items
 
   def selection(self, call: units.MethodCall) -> str:
     """`.map(...)` that drops features which no column reads, and shapes those that one reads.

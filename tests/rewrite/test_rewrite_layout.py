@@ -164,8 +164,8 @@ def test_file_without_a_unit_that_can_be_rewritten_is_not_touched():
     ("tf1.estimator.train_and_evaluate(e, a, b)", "EM212"),
     ("x = e.train(input_fn, steps=3)", "EM209"),
     ("e.evaluate(input_fn, checkpoint_path='c')", "EM209"),
-    ("e.evaluate(input_fn, hooks=[h])", "EM209"),
-    ("e.train(input_fn, steps=3, saving_listeners=[h])", "EM209"),
+    ("e.evaluate(input_fn, hooks=[h])", "EM304"),
+    ("e.train(input_fn, steps=3, saving_listeners=[h])", "EM304"),
     ("e.train(input_fn, steps=3, max_steps=4)", "EM209"),
   ],
 )
