@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import builtins
 import dataclasses
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -97,22 +98,6 @@ class HookClass:
     return not self.effects
 
 
-def files(repository: Path) -> Iterator[tuple[Path, str]]:
-  """Yields the files that mention hooks, with their text; "" where it cannot be parsed."""
-  words = tuple(name.encode() for name in BASES)
-  for found in walk.find([str(repository.resolve())]):
-    path = Path(found.path)
-    raw = path.read_bytes()
-    if not any(word in raw for word in words) and b"Hook" not in raw:
-      continue
-    try:
-      source = document.Document.from_bytes(raw, found.path)
-    except errors.SourceError:
-      yield path, ""
-      continue
-    yield path, "" if source.check() is not None else source.text
-
-
 def find(repository: Path) -> tuple[list[HookClass], list[str]]:
   """The hook classes of a repository, and the files with hooks that cannot be read.
 
@@ -123,20 +108,26 @@ def find(repository: Path) -> tuple[list[HookClass], list[str]]:
     The classes in the order of files and lines; paths relative to the folder.
   """
   root = repository.resolve()
-  trees, unreadable = {}, []
-  for path, text in files(repository):
-    relative = str(path.relative_to(root))
-    if text:
-      trees[relative] = ast.parse(text)
-    elif re.search(rb"^\s*class \w+\(.*(Hook|Listener)\)", path.read_bytes(), re.MULTILINE):
-      unreadable.append(relative)
-  found_classes = [(p, name, node) for p, tree in trees.items() for name, node in classes(tree)]
-  known = _known([(path, node) for path, _, node in found_classes])
+  raw = {os.path.relpath(f.path, root): Path(f.path).read_bytes() for f in walk.find([str(root)])}
+  trees: dict[str, Optional[ast.Module]] = {}
+  words, asked = {"Hook", LISTENER}, set()
+  while words:
+    # What derives from a hook of another file need not mention TensorFlow.
+    asked |= words
+    pattern = re.compile(rb"|".join(sorted(word.encode() for word in words)))
+    for path, content in raw.items():
+      if path not in trees and pattern.search(content):
+        trees[path] = _parse(content, path)
+    inside = {node: tree for tree in trees.values() if tree for _, node in classes(tree)}
+    entries = [
+      (p, name, n) for p, tree in sorted(trees.items()) if tree for name, n in classes(tree)
+    ]
+    known = _known([(path, node) for path, _, node in entries])
+    words = {node.name for node in known} - asked
   found = []
-  for path, qualified, node in found_classes:
+  for path, qualified, node in entries:
     if node not in known:
       continue
-    base = _origin(node, known)
     methods = tuple(m.name for m in node.body if isinstance(m, ast.FunctionDef))
     hook = HookClass(
       repository.name,
@@ -145,14 +136,25 @@ def find(repository: Path) -> tuple[list[HookClass], list[str]]:
       qualified,
       node.lineno,
       node.end_lineno or node.lineno,
-      base,
+      _origin(node, known),
       tuple(ast.unparse(b) for b in node.bases),
       tuple(m for m in methods if m in (*METHODS, "before_save", "after_save")),
-      tuple(sorted(_effects(node, trees[path], known))),
+      tuple(sorted(_effects(node, inside, known))),
       node=node,
     )
     found.append(hook)
+  of_hook = re.compile(rb"^\s*class \w+\(.*(Hook|Listener)\)", re.MULTILINE)
+  unreadable = [p for p, tree in sorted(trees.items()) if tree is None and of_hook.search(raw[p])]
   return found, unreadable
+
+
+def _parse(raw: bytes, path: str) -> Optional[ast.Module]:
+  """The tree of a file or of all code of a notebook; None for what is no Python 3."""
+  try:
+    source = document.Document.from_bytes(raw, path)
+  except errors.SourceError:
+    return None
+  return None if source.check() is not None else ast.parse(source.text)
 
 
 def distinct(hooks: Sequence[HookClass]) -> list[HookClass]:
@@ -214,12 +216,12 @@ def _origin(node: ast.ClassDef, known) -> str:
   return next(_last(b) for b in node.bases if _last(b) in BASES)
 
 
-def _effects(node: ast.ClassDef, tree: ast.Module, known) -> set[str]:
+def _effects(node: ast.ClassDef, inside: dict[ast.ClassDef, ast.Module], known) -> set[str]:
   """What a class and its bases do beside looking."""
   found: set[str] = set()
   current: Optional[ast.ClassDef] = node
   while current is not None:
-    found |= _own_effects(current, tree)
+    found |= _own_effects(current, inside[current])
     current = known[current]
   origin = _origin(node, known)
   if origin in BUILT_IN and origin not in _OBSERVING:
@@ -264,7 +266,7 @@ def _call_effects(call: ast.Call) -> set[str]:
       found.add("runs the session")
   elif name[0] in ("restore", "save") and "saver" in text.lower():
     found.add(f"calls a saver's {name[0]}")
-  elif name[0] in ("eval", "load") and call.args and _SESSION.search(ast.unparse(call.args[0])):
+  elif name[0] in ("eval", "load") and any(_SESSION.search(ast.unparse(a)) for a in call.args):
     found.add("runs the session")
   elif name[0] in ("train", "evaluate", "predict", "export_savedmodel", "export_saved_model"):
     found.add(f"calls {name[0]}")
@@ -277,8 +279,12 @@ def _call_effects(call: ast.Call) -> set[str]:
 
 def _acts(fetches: ast.expr) -> bool:
   """Whether a fetch has the name of an operation that changes something."""
-  for n in ast.walk(fetches):
+  inner = list(ast.walk(fetches))
+  modules = {n.value for n in inner if isinstance(n, ast.Attribute)}
+  for n in inner:
     text = n.attr if isinstance(n, ast.Attribute) else n.id if isinstance(n, ast.Name) else ""
+    if n in modules:
+      continue
     if _ACTING.search(text) and "summar" not in text.lower():
       return True
   return False
