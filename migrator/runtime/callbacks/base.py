@@ -111,5 +111,8 @@ def write_scalar(writer: Any, tag: str, value: float, step: int) -> None:
   if hasattr(writer, "add_summary"):
     writer.add_summary(summaries.scalar(tag, value), step)
   else:
+    # Not tf.summary.scalar, which needs TensorBoard.
+    metadata = tf.compat.v1.SummaryMetadata()
+    metadata.plugin_data.plugin_name = "scalars"
     with writer.as_default():
-      tf.summary.scalar(tag, value, step=step)
+      tf.summary.write(tag, tf.constant(value, tf.float32), step=step, metadata=metadata)
