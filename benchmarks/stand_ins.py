@@ -136,7 +136,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     self.made: list[str] = []
 
   def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None):
-    if fullname.partition(".")[0] in _NEVER:
+    if fullname.partition(".")[0] in _NEVER or not _asked_by_a_file_of_ours():
       return None
     return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
@@ -148,6 +148,14 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
   def exec_module(self, module) -> None:
     del module
+
+
+def _asked_by_a_file_of_ours() -> bool:
+  """Whether the import stands in the file that is tried: TensorFlow must not find what it can do without."""
+  frame = sys._getframe(2)
+  while frame is not None and "importlib" in frame.f_code.co_filename:
+    frame = frame.f_back
+  return frame is not None and str(frame.f_globals.get("__name__")).startswith(PACKAGE)
 
 
 def install() -> Finder:
