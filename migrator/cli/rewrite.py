@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Optional
 
@@ -44,6 +45,13 @@ from migrator.rewrite.run import Run
   help="What plain tf.estimator.X means: TF1's or TF2's estimator.  [default: by the file]",
 )
 @click.option(
+  "--hooks",
+  type=click.Choice(["used", "all"]),
+  default="used",
+  show_default=True,
+  help="Which hook classes become callbacks: those of a training that is rewritten, or every one that can.",
+)
+@click.option(
   "--report",
   type=click.Path(dir_okay=False, writable=True),
   metavar="FILE",
@@ -61,6 +69,7 @@ def rewrite(
   exact: bool,
   resume_data: bool,
   source_version: Optional[str],
+  hooks: str,
   report: Optional[str],
   stdin_filename: str,
 ) -> None:
@@ -86,7 +95,7 @@ def rewrite(
   if not paths:
     raise config.InputError("Name files or folders, or `-` for stdin.")
   version = int(source_version) if source_version else settings.source_version
-  options = Options(target, stock, exact, resume_data, version)
+  options = Options(target, stock, exact, resume_data, version, hooks)
   run = Run(options, apply, lambda line: click.echo(line, err=True))
   if "-" in paths:
     raw = sys.stdin.buffer.read()
@@ -117,6 +126,8 @@ def _print(results: Sequence[FileResult], apply: bool, check: bool, stdin: bool)
   for result in results:
     for finding in result.findings:
       click.echo(str(finding), err=True)
+      if finding.proposal is not None:
+        click.echo(textwrap.indent(finding.proposal, "    "), err=True)
   units = [unit for result in results for unit in result.units]
   done = sum(bool(u.target) for r in results if r.raw is not None for u in r.units)
   changed = sum(result.raw is not None for result in results)

@@ -23,6 +23,7 @@ class Finding(NamedTuple):
     cell: 1-based number of the notebook cell, counting all cells; None for a .py file.
     source: the text of the span's first line, without its line end.
     replacement: what the text of the span becomes, where a fix is that simple; else None.
+    proposal: code for a person to put in its place once what its comments say is done; else None.
   """
 
   code: str
@@ -34,6 +35,7 @@ class Finding(NamedTuple):
   cell: Optional[int] = None
   source: str = ""
   replacement: Optional[str] = None
+  proposal: Optional[str] = None
 
   @property
   def is_error(self) -> bool:
@@ -52,6 +54,7 @@ class Finding(NamedTuple):
 
   def to_json(self) -> dict[str, Any]:
     """Returns plain values; lines and columns are 1-based, the end column is exclusive."""
+    proposal = {} if self.proposal is None else {"proposal": self.proposal}
     return {
       "code": self.code,
       "name": self.name,
@@ -63,4 +66,5 @@ class Finding(NamedTuple):
       "end_line": self.span.end_line,
       "end_column": self.span.end_column + 1,
       "fix": self.fix,
+      **proposal,
     }

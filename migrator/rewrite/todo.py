@@ -10,6 +10,7 @@ from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module, Use
 from migrator.lint import engine, rules, symbol_table, wording
 from migrator.lint.finding import Finding
+from migrator.rewrite import sessions
 from migrator.rewrite.apply import apply
 from migrator.rewrite.plan import Plan
 
@@ -68,7 +69,8 @@ def remaining(before: str, after: str, path: str) -> list[Finding]:
     path: the file's name.
   """
   if before == after:
-    return _lint(before, path)
+    known = _lint(before, path)
+    return [*known, *sessions.findings(before, path, known)]
   old_lines, new_lines = before.split("\n"), after.split("\n")
   places: dict[tuple, list[Finding]] = {}
   for finding in [*_lint(before, path), *_tf1_only(before, path)]:
@@ -79,6 +81,7 @@ def remaining(before: str, after: str, path: str) -> list[Finding]:
   old = [f for f in _lint(before, path) if f.code in _READERS]
   lines_after = {line.strip() for line in new_lines}
   found += [f for f in old if old_lines[f.span.line - 1].strip() in lines_after]
+  found += sessions.findings(before, path, _lint(before, path))
   for finding in [*_lint(after, path), *_tf1_only(after, path)]:
     same = places.get(_key(finding, new_lines))
     found.append(same.pop(0) if same else finding)

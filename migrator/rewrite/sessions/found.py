@@ -46,7 +46,12 @@ SAVE_PARAMETERS = tuple(
   strip_default_attrs save_debug_info""".split()
 )
 RESTORE_PARAMETERS = ("sess", "save_path")
-_METHODS = ("save", "restore", "recover_last_checkpoints", "set_last_checkpoints_with_time")
+_RECOVERIES = (
+  "recover_last_checkpoints",
+  "set_last_checkpoints",
+  "set_last_checkpoints_with_time",
+)
+_METHODS = ("save", "restore", *_RECOVERIES)
 _KINDS = (SAVER, META_GRAPH, TRAINING_SESSION, SINGULAR_SESSION, SUPERVISOR)
 
 
@@ -58,7 +63,9 @@ def bind(module: Module, call: ast.Call, path: str) -> values.Arguments:
 def known_call(module: Module, node: Optional[ast.AST], path: str) -> Optional[ast.Call]:
   """The call of a symbol that an expression stands for, if that is certain."""
   found = values.possible(module, node) if node is not None else None
-  calls = [v for v in found or () if isinstance(v, ast.Call) and values.is_call_of(module, v, [path])]
+  calls = [
+    v for v in found or () if isinstance(v, ast.Call) and values.is_call_of(module, v, [path])
+  ]
   return calls[0] if found and len(calls) == len(found) == 1 else None
 
 
@@ -97,6 +104,11 @@ class Unit:
   @property
   def restores(self) -> list[ast.Call]:
     return self.calls_of("restore")
+
+  @property
+  def recoveries(self) -> list[ast.Call]:
+    """The calls with which a Saver hears of the checkpoints of an earlier process."""
+    return [call for method in _RECOVERIES for call in self.calls_of(method)]
 
 
 def find(module: Module) -> list[Unit]:

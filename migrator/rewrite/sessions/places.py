@@ -104,10 +104,11 @@ def _named(module: Module, node: ast.expr) -> Optional[tuple[str, str, bool]]:
     if isinstance(node.op, ast.Mod) and not isinstance(node.right, (ast.Tuple, ast.Dict)):
       return _without(left, r"%\d*[ds]", module.source(node.right))
     right = node.right
-    if isinstance(node.op, ast.Add) and isinstance(right, ast.Call) and len(right.args) == 1:
-      if ast.unparse(right.func) == "str":
-        return _without(left + "%s", "%s", module.source(right.args[0]))
-    return None
+    if not isinstance(node.op, ast.Add) or not isinstance(right, ast.Call):
+      return None
+    if ast.unparse(right.func) != "str" or len(right.args) != 1:
+      return None
+    return _without(left + "%s", "%s", module.source(right.args[0]))
   if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
     text = node.func.value
     if node.func.attr == "format" and isinstance(text, ast.Constant) and len(node.args) == 1:
@@ -117,8 +118,8 @@ def _named(module: Module, node: ast.expr) -> Optional[tuple[str, str, bool]]:
     parts = [v.value if isinstance(v, ast.Constant) else None for v in node.values]
     inner = [v.value for v in node.values if isinstance(v, ast.FormattedValue)]
     if len(inner) == 1:
-      text = "".join("%s" if p is None else str(p) for p in parts)
-      return _without(text, "%s", module.source(inner[0]))
+      joined = "".join("%s" if p is None else str(p) for p in parts)
+      return _without(joined, "%s", module.source(inner[0]))
     return None
   if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
     return module.source(node), "", False

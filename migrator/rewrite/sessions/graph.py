@@ -1,0 +1,240 @@
+"""What of the graph of a session program has to change before its checkpoints can be TF2's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Optional
+
+from migrator.analysis import facts
+from migrator.analysis.module import Module
+from migrator.lint import values
+from migrator.lint.checks import estimators
+from migrator.lint.finding import Finding
+from migrator.rewrite.sessions import found
+from migrator.rewrite.sessions.found import Unit
+from migrator.rewrite.sessions.policy import source
+
+_MOST_LINES = 6
+_PLACEHOLDERS = ("tf.placeholder", "tf.placeholder_with_default", "tf.sparse_placeholder")
+_VARIABLES = (
+  "tf.get_variable",
+  "tf.layers.",
+  "tf.Variable",
+  "tf.contrib.layers.",
+  "tf.contrib.slim.",
+)
+_QUEUES = (
+  "tf.train.start_queue_runners",
+  "tf.train.batch",
+  "tf.train.shuffle_batch",
+  "tf.train.string_input_producer",
+  "tf.train.slice_input_producer",
+  "tf.train.range_input_producer",
+  "tf.train.input_producer",
+  "tf.train.QueueRunner",
+  "tf.train.add_queue_runner",
+)
+_TRAIN_OPS = ("minimize", "apply_gradients")
+_SCAFFOLD_PARTS = {
+  "init_fn": "what it loads is loaded before the loop, or by the manager's `init_fn=`",
+  "init_op": "variables have their initial values at once",
+  "local_init_op": "tables and iterators are ready at once",
+  "ready_op": "nothing waits for variables: they exist at once",
+  "ready_for_local_init_op": "nothing waits for variables: they exist at once",
+  "summary_op": "its summaries are written with `tf.summary` in `train_step`",
+}
+
+
+class Change(NamedTuple):
+  """Something that has to change first: the lines, and what becomes of it."""
+
+  lines: tuple[int, ...]
+  text: str
+
+  def __str__(self) -> str:
+    return f"{spell(self.lines)}: {self.text}"
+
+
+def spell(lines: Sequence[int]) -> str:
+  """Lines in words: "line 3", "lines 3, 5, 8"."""
+  ordered = sorted(set(lines))
+  shown = ", ".join(str(n) for n in ordered[:_MOST_LINES])
+  more = len(ordered) - _MOST_LINES
+  rest = f" and {more} more" if more > 0 else ""
+  return f"line{'' if len(ordered) == 1 else 's'} {shown}{rest}"
+
+
+def changes(module: Module, unit: Unit, trains: bool, lint: Iterable[Finding]) -> list[Change]:
+  """All that has to change, in the order in which a person does it."""
+  result = [*_meta_graphs(module, unit)]
+  if trains:
+    result += [*_inputs(module), *_train_ops(module), *_counted_twice(lint)]
+    result += [*_scaffold(module, unit), *_runs(module, unit)]
+  result += [*_var_list(module, unit)]
+  return result
+
+
+def trains(module: Module) -> bool:
+  """Whether the file has an optimizer that is applied."""
+  return bool(_methods(module, _TRAIN_OPS))
+
+
+def _uses(module: Module, paths: Sequence[str]) -> dict[str, list[int]]:
+  """The lines of the calls of some symbols, by the spelling of the symbol."""
+  lines: dict[str, list[int]] = {}
+  for call, symbol in facts.calls(module):
+    if symbol.path in paths or any(p.endswith(".") and symbol.path.startswith(p) for p in paths):
+      lines.setdefault(source(module, call.func), []).append(call.lineno)
+  return lines
+
+
+def _methods(module: Module, names: Sequence[str]) -> list[ast.Call]:
+  return [
+    node
+    for node in module.scope_of
+    if isinstance(node, ast.Call)
+    and isinstance(node.func, ast.Attribute)
+    and node.func.attr in names
+  ]
+
+
+def _told(lines: dict[str, list[int]], text: str) -> Iterator[Change]:
+  if lines:
+    names = ", ".join(f"`{name}`" for name in list(lines)[:3])
+    names += ", ..." if len(lines) > 3 else ""
+    yield Change(tuple(n for all_of in lines.values() for n in all_of), f"{names}: {text}")
+
+
+def _meta_graphs(module: Module, unit: Unit) -> Iterator[Change]:
+  lines: dict[str, list[int]] = {}
+  for call in (unit.call, *unit.others):
+    if unit.kind == found.META_GRAPH:
+      lines.setdefault(source(module, call.func), []).append(call.lineno)
+  yield from _told(
+    lines, "the graph comes from a .meta file; the code that makes the model has to be written here"
+  )
+
+
+def _inputs(module: Module) -> Iterator[Change]:
+  yield from _told(
+    _uses(module, _VARIABLES),
+    "variables of the model: Keras layers, or tf.Variable, of these names",
+  )
+  feeds = [
+    k.lineno if hasattr(k, "lineno") else node.lineno
+    for node in _methods(module, ("run", "eval"))
+    for k in node.keywords
+    if k.arg == "feed_dict"
+  ]
+  fed = f"; what `feed_dict` gives it ({spell(feeds)}) is a batch of `dataset`" if feeds else ""
+  yield from _told(_uses(module, _PLACEHOLDERS), f"an argument of `train_step`{fed}")
+  yield from _told(_uses(module, _QUEUES), "the input queue becomes `dataset`, a tf.data.Dataset")
+
+
+def _train_ops(module: Module) -> Iterator[Change]:
+  for call in sorted(_methods(module, _TRAIN_OPS), key=lambda c: c.lineno):
+    arguments = values.arguments(module, call, ("", "global_step"))
+    counts = arguments.get("global_step")
+    if counts is not None:
+      what = f"; `step.assign_add(1)` stands for `global_step={source(module, counts)}`"
+    else:
+      what = "; the optimizer does not count the global step"
+    name = source(module, call.func)
+    yield Change(
+      (call.lineno,), f"`{name}`: a GradientTape and `apply_gradients` in `train_step`{what}"
+    )
+  hands = [
+    call
+    for call, symbol in facts.calls(module)
+    if symbol.path in ("tf.assign_add", "tf.assign")
+    and call.args
+    and source(module, call.args[0]).endswith("global_step")
+  ]
+  for call in hands:
+    text = f"`{source(module, call)}`: counted in `train_step`, `step.assign_add(...)`"
+    yield Change((call.lineno,), text)
+
+
+def _counted_twice(lint: Iterable[Finding]) -> Iterator[Change]:
+  for finding in lint:
+    if finding.code in ("EM412", "EM416"):
+      yield Change(
+        (finding.span.line,),
+        "the global step is counted by hand beside the optimizer: where both count, N of model.ckpt-N and of every "
+        "cadence here stands for N/2 batches. `train_step` with `step.assign_add(2)` goes on like that; with 1, halve the "
+        f"numbers and the step of what is loaded ({finding.code})",
+      )
+
+
+def _scaffold(module: Module, unit: Unit) -> Iterator[Change]:
+  nodes: list[tuple[str, ast.expr]] = []
+  call = found.known_call(module, unit.arguments.get("scaffold"), "tf.train.Scaffold")
+  if call is not None:
+    nodes += found.bind(module, call, "tf.train.Scaffold").nodes.items()
+  if unit.kind == found.SUPERVISOR:
+    nodes += unit.arguments.nodes.items()
+  for name, node in nodes:
+    if name in _SCAFFOLD_PARTS and values.literal(module, node) is not None:
+      yield Change((node.lineno,), f"`{name}={source(module, node)}`: {_SCAFFOLD_PARTS[name]}")
+
+
+def session_names(module: Module, unit: Unit) -> set[str]:
+  """The variables of the session of a unit."""
+  names = {unit.name} if unit.name else set()
+  if unit.kind == found.SUPERVISOR:
+    for call in _methods(module, ("managed_session", "prepare_or_wait_for_session")):
+      parent = module.parents.get(call)
+      if isinstance(parent, ast.withitem) and parent.optional_vars is not None:
+        names.add(source(module, parent.optional_vars))
+      elif isinstance(parent, ast.Assign):
+        names.add(source(module, parent.targets[0]))
+  return names
+
+
+def _runs(module: Module, unit: Unit) -> Iterator[Change]:
+  """Loops with more than one run of a monitored session in a round."""
+  if unit.kind in (found.SAVER, found.META_GRAPH):
+    return
+  names = session_names(module, unit)
+  for loop in list(module.scope_of):
+    if not isinstance(loop, (ast.While, ast.For)):
+      continue
+    runs = [
+      node
+      for node in estimators.own_nodes(loop)
+      if isinstance(node, ast.Call)
+      and isinstance(node.func, ast.Attribute)
+      and node.func.attr == "run"
+      and source(module, node.func.value) in names
+      and _innermost(module, node) is loop
+    ]
+    if len(runs) > 1:
+      lines = tuple(r.lineno for r in runs)
+      yield Change(
+        lines,
+        f"{len(runs)} runs in each round, and the hooks were called at each of them: callbacks are called once a step. "
+        "What is no training step becomes an ordinary call",
+      )
+
+
+def _innermost(module: Module, node: ast.AST) -> Optional[ast.AST]:
+  """The innermost loop around a node."""
+  return next((a for a in module.ancestors(node) if isinstance(a, (ast.While, ast.For))), None)
+
+
+def _var_list(module: Module, unit: Unit) -> Iterator[Change]:
+  for saver in [unit.saver, *(c for c in unit.others if unit.kind == found.SAVER)]:
+    node = found.bind(module, saver, found.SAVER).get("var_list") if saver is not None else None
+    if node is None or values.literal(module, node) is None or _is_everything(module, node):
+      continue
+    yield Change(
+      (node.lineno,),
+      f"`{source(module, node)}`: the Saver knows these variables only. A `named_checkpoint` has all of the model; "
+      "where a checkpoint lacks some, name them in `allow_missing=`, and other names in `name_map=`",
+    )
+
+
+def _is_everything(module: Module, node: ast.expr) -> bool:
+  everything = ("tf.global_variables", "tf.all_variables")
+  return values.always_call_of(module, node, everything)

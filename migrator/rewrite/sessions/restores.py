@@ -1,0 +1,71 @@
+"""What a session unit restores, and the code that restores it in TF2."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple, Optional
+
+from migrator.analysis.module import Module
+from migrator.lint import values
+from migrator.lint.checks import reaching
+from migrator.rewrite.sessions import found
+from migrator.rewrite.sessions.policy import source
+
+_LATEST = ("tf.train.latest_checkpoint",)
+_STATE = ("tf.train.get_checkpoint_state",)
+
+
+class Restored(NamedTuple):
+  """What `restore` is called with.
+
+  Attributes:
+    call: the call.
+    text: source of the path.
+    directory: source of the directory whose newest checkpoint it is; "" for a path.
+  """
+
+  call: ast.Call
+  text: str
+  directory: str
+
+
+def of(module: Module, call: ast.Call) -> Optional[Restored]:
+  """What a `restore` call reads; None where the path is not there to be read."""
+  node = values.arguments(module, call, found.RESTORE_PARAMETERS).get("save_path")
+  if node is None:
+    return None
+  return Restored(call, source(module, node), _directory(module, node))
+
+
+def _directory(module: Module, node: ast.expr) -> str:
+  """The directory of `latest_checkpoint(x)` or of `get_checkpoint_state(x).model_checkpoint_path`."""
+  if isinstance(node, ast.Attribute) and node.attr == "model_checkpoint_path":
+    return _argument(module, node.value, _STATE)
+  return _argument(module, node, _LATEST)
+
+
+def _argument(module: Module, node: ast.expr, paths: tuple[str, ...]) -> str:
+  value: Optional[ast.AST] = node
+  if isinstance(node, ast.Name):
+    value = reaching.last_value(module, node)
+    if isinstance(value, ast.Attribute) and paths is _LATEST:
+      return _directory(module, value)
+  if not values.is_call_of(module, value, paths) or not isinstance(value, ast.Call):
+    return ""
+  found_arguments = values.arguments(module, value, ("checkpoint_dir",))
+  directory = found_arguments.get("checkpoint_dir")
+  return source(module, directory) if directory is not None else ""
+
+
+def takes_averages(module: Module, saver: Optional[ast.Call]) -> bool:
+  """Whether a Saver reads moving averages in place of the variables."""
+  if saver is None:
+    return False
+  node = found.bind(module, saver, found.SAVER).get("var_list")
+  found_values = [node, *(reaching.possible(module, node) if node is not None else ())]
+  return any(
+    isinstance(v, ast.Call)
+    and isinstance(v.func, ast.Attribute)
+    and v.func.attr == "variables_to_restore"
+    for v in found_values
+  )
