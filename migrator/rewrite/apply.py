@@ -41,6 +41,7 @@ class _Editor(cst.CSTTransformer):
     self._config = module.config_for_parsing
     self._statements = {self._start(s): (s, e) for s, e in plan.statements.items()}
     self._expressions = {self._extent(n): (n, t) for n, t in plan.expressions.items()}
+    self._arguments = {self._extent(n): (n, t) for n, t in plan.arguments.items()}
     self._functions = {self._start(f): (f, v) for f, v in plan.functions.items()}
     self._twins = {self._start(c): n for c, n in plan.twins.items()}
     self._done: set = set()
@@ -62,7 +63,7 @@ class _Editor(cst.CSTTransformer):
     for planned in [*self._plan.statements, *self._plan.functions]:
       if planned not in self._done:
         return planned
-    for node in self._plan.expressions:
+    for node in [*self._plan.expressions, *self._plan.arguments]:
       inside = any(s is node or s in self._plan.module.ancestors(node) for s in replaced)
       if node not in self._done and not inside:
         return node
@@ -94,7 +95,45 @@ class _Editor(cst.CSTTransformer):
   def leave_Attribute(self, original_node, updated_node):
     return self._expression(original_node, updated_node)
 
+  def leave_Arg(self, original_node, updated_node):
+    found = self._arguments.get(self._place(original_node))
+    if found is None:
+      return updated_node
+    self._done.add(found[0])
+    call = cst.parse_expression(f"f({found[1]})", config=self._config)
+    assert isinstance(call, cst.Call)
+    last = call.args[-1].with_changes(comma=updated_node.comma)
+    return cst.FlattenSentinel([*call.args[:-1], last])
+
+  def leave_List(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
+  def leave_Tuple(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
+  def leave_Arg(self, original_node, updated_node):
+    found = self._arguments.get(self._place(original_node))
+    if found is None:
+      return updated_node
+    self._done.add(found[0])
+    call = cst.parse_expression(f"f({found[1]})", config=self._config)
+    assert isinstance(call, cst.Call)
+    last = call.args[-1].with_changes(comma=updated_node.comma)
+    return cst.FlattenSentinel([*call.args[:-1], last])
+
+  def leave_List(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
+  def leave_Tuple(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
   def leave_SimpleString(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
+  def leave_Subscript(self, original_node, updated_node):
+    return self._expression(original_node, updated_node)
+
+  def leave_ConcatenatedString(self, original_node, updated_node):
     return self._expression(original_node, updated_node)
 
   def leave_FunctionDef(self, original_node, updated_node):

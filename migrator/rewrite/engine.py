@@ -11,7 +11,7 @@ from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import Module
 from migrator.lint import wording
 from migrator.lint.finding import Finding
-from migrator.rewrite import canned, imports, tf1_names, tf2_faults, todo
+from migrator.rewrite import all_hooks, canned, imports, tf1_names, tf2_faults, todo
 from migrator.rewrite.apply import apply
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.loop import LoopTarget
@@ -35,6 +35,8 @@ class Options:
     exact: whether to use the runtime's exact optimizers everywhere.
     resume_data: whether the loop keeps the input position in the checkpoint.
     source_version: what plain `tf.estimator.X` means: 1, 2, or None to decide by the file.
+    hooks: "used": a hook class is converted with the training that uses it; "all": every one that
+      can be.
   """
 
   target: str = "auto"
@@ -42,6 +44,7 @@ class Options:
   exact: bool = False
   resume_data: bool = False
   source_version: Optional[int] = None
+  hooks: str = "used"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Result:
   findings: list[Finding]
   left: int = 0
   changed_names: frozenset[str] = frozenset()
+  hooks: list[all_hooks.HookResult] = dataclasses.field(default_factory=list)
 
   @property
   def complete(self) -> bool:
@@ -105,9 +109,12 @@ def rewrite(text: str, path: str, options: Options = Options()) -> Result:  # no
 def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
   """Plans all units that are not refused; None when that changed what is refused."""
   plan = Plan(module, path)
+  plan.source_version = options.source_version or (
+    2 if facts.written_for_tf1(module) is None else 1
+  )
   respelled = tf1_names.plan_spellings(plan)
   plan.twins = {c: plan.fresh(f"{c.name}Callback") for c in twins}
-  tf = _tf2_name(plan)
+  tf = plan.tf = _tf2_name(plan)
   before = (len(refused), len(twins))
   networks: list[canned.Network] = []
   candidates = [u for u in found if u not in refused and not u.problems]
@@ -123,11 +130,13 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
       refused[unit] = reason
   if len(refused) != before[0]:
     return None
+  if options.hooks == "all":
+    all_hooks.convert(plan, tf, _snapshot, _restore)
   _check_shared(plan, found, refused, networks)
   twins |= _needed_twins(plan)
   if (len(refused), len(twins)) != before:
     return None
-  if not networks:
+  if not networks and not plan.classes:
     # Nothing of the file moves to TF2: its other names stay as they are.
     for node in respelled:
       plan.expressions.pop(node, None)
@@ -177,7 +186,19 @@ def _target(plan: Plan, tf: str, unit: units.Unit, options: Options) -> Target:
   return (StockTarget if options.stock else FitTarget)(plan, tf, unit, options.exact)
 
 
-_EDITED = ("statements", "expressions", "functions", "classes", "hook_names", "imports", "findings")
+_EDITED = (
+  "statements",
+  "expressions",
+  "arguments",
+  "functions",
+  "classes",
+  "hook_names",
+  "hook_uses",
+  "hook_fetches",
+  "hook_keys",
+  "imports",
+  "findings",
+)
 
 
 def _snapshot(plan: Plan) -> dict[str, Any]:
@@ -284,7 +305,7 @@ def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
 
 def _finish(module, path, plan, found, options, refused) -> Result:
   """Applies the plan, marks what is left, and collects what there is to say."""
-  results, left = [], []
+  results, left, hooks = [], [], all_hooks.results(plan)
   for unit in found:
     line = module.span(unit.node).line
     rewritten = unit not in refused and not unit.problems
@@ -296,7 +317,7 @@ def _finish(module, path, plan, found, options, refused) -> Result:
       left.append(unit)
   changed = bool(plan.statements or plan.expressions or plan.functions)
   notes, plan.findings = (list(plan.findings) if changed else []), []
-  _report_left(plan, left, refused)
+  _report_left(plan, left, {**refused, **plan.refused_hooks})
   reasons, text = list(plan.findings), module.text
   if changed:
     try:
@@ -305,12 +326,15 @@ def _finish(module, path, plan, found, options, refused) -> Result:
       plan.report(reason.code, reason.node, **reason.values)
       reasons, notes, left, text = plan.findings, [], found, module.text
       results = [dataclasses.replace(r, target="") for r in results]
+      hooks = [dataclasses.replace(h, callback="") for h in hooks]
   remaining = todo.remaining(module.text, text, path)
   said = {(f.span.line, f.code) for f in reasons}
   remaining = [f for f in remaining if (f.span.line, f.code) not in said]
   findings = sorted({*notes, *reasons, *remaining}, key=Finding.sort_key)
   names = _changed_names(plan, found, left) if text != module.text else frozenset()
-  return Result(text, text != module.text, results, findings, len(left) + len(remaining), names)
+  return Result(
+    text, text != module.text, results, findings, len(left) + len(remaining), names, hooks
+  )
 
 
 def _changed_names(plan: Plan, found: list[units.Unit], left: list[units.Unit]) -> frozenset[str]:
@@ -329,9 +353,8 @@ def _report_left(plan: Plan, left: list[units.Unit], refused) -> None:
   for unit in left:
     for problem in unit.problems:
       plan.report(problem.code, problem.node, **problem.values)
-    if unit in refused:
-      reason = refused[unit]
-      plan.report(reason.code, reason.node, **reason.values)
+  for reason in [refused[unit] for unit in (*left, *plan.refused_hooks) if unit in refused]:
+    plan.report(reason.code, reason.node, **reason.values)
 
 
 def _report_rewritten(plan: Plan, unit: units.Unit, options: Options) -> None:
@@ -350,4 +373,5 @@ def _apply(plan: Plan, module: Module) -> str:
   text = apply(plan)
   cleanup = Plan(Module(text, module.filename), plan.path)
   imports.remove_unused(cleanup, module)
-  return apply(cleanup) if cleanup.statements else text
+  all_hooks.respell_kept(cleanup, plan)
+  return apply(cleanup) if cleanup.statements or cleanup.expressions else text

@@ -11,7 +11,7 @@ from migrator.analysis.module import Module, Span
 from migrator.lint import engine as lint
 from migrator.lint import rules
 from migrator.lint.finding import Finding
-from migrator.rewrite import engine, todo
+from migrator.rewrite import all_hooks, engine, todo
 from migrator.source import document, errors, newlines, parse
 
 
@@ -25,6 +25,7 @@ class FileResult:
     diff: unified diff, "" when it stays as it is.
     text: its new text.
     units: what became of each unit.
+    hooks: what became of each hook class.
     findings: notes on what was rewritten and reasons for what was not.
     left: how many units and findings are left to a person.
     unreadable: whether the file cannot be read as Python 3.
@@ -36,6 +37,7 @@ class FileResult:
   diff: str = ""
   text: str = ""
   units: list[engine.UnitResult] = dataclasses.field(default_factory=list)
+  hooks: list[all_hooks.HookResult] = dataclasses.field(default_factory=list)
   findings: list[Finding] = dataclasses.field(default_factory=list)
   left: int = 0
   unreadable: bool = False
@@ -48,6 +50,7 @@ class FileResult:
       "unreadable": self.unreadable,
       "left": self.left,
       "units": [unit.to_json() for unit in self.units],
+      "hooks": [hook.to_json() for hook in self.hooks],
       "findings": [finding.to_json() for finding in self.findings],
     }
 
@@ -83,6 +86,7 @@ def _rewrite(source: document.Document, options: engine.Options) -> FileResult:
   text = newlines.unify(source.text)
   result = engine.rewrite(text, source.path, options)
   outcome = FileResult(source.path, units=result.units, findings=result.findings, left=result.left)
+  outcome.hooks = result.hooks
   if not result.changed:
     return outcome
   unmarked = _faults(result.text, source.path)
@@ -90,6 +94,7 @@ def _rewrite(source: document.Document, options: engine.Options) -> FileResult:
     # Never write what would not run without saying so.
     outcome.findings.append(unmarked)
     outcome.left += 1
+    outcome.hooks = [dataclasses.replace(hook, callback="") for hook in result.hooks]
     return outcome
   outcome.text = newlines.restore(source.text, result.text, source.newline)
   outcome.raw = source.replace_text(outcome.text)

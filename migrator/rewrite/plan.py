@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
 from migrator.analysis.comments import Comments
@@ -64,15 +64,30 @@ class Plan:
     self.style = emit.Style(indent=_indentation(module.text))
     self.statements: dict[ast.stmt, StatementEdit] = {}
     self.expressions: dict[ast.AST, str] = {}
+    # One or more arguments in the place of one, for example "x, key=y".
+    self.arguments: dict[ast.AST, str] = {}
     self.functions: dict[ast.FunctionDef, tuple[str, str]] = {}
     self.classes: list[ast.ClassDef] = []
     self.twins: dict[ast.ClassDef, str] = {}
     self.hook_names: list[ast.expr] = []
+    # What is known of converted hook classes: who calls them, what they fetch, and which of it
+    # is known only when they run.
+    self.hook_uses: dict[ast.ClassDef, tuple[str, ...]] = {}
+    self.hook_fetches: dict[ast.ClassDef, Any] = {}
+    self.hook_keys: dict[ast.ClassDef, tuple[Any, ...]] = {}
+    # The values of a step that the training of the file gives; None where that is not known.
+    self.known_keys: Optional[frozenset[str]] = frozenset(("loss",))
+    self.source_version = 2
+    self.refused_hooks: dict[ast.ClassDef, Unsupported] = {}
+    self.tf = "tf"
+    self.pending_writers: list[Any] = []
     self.moved_comments: set[str] = set()
     self.unit_calls: set[ast.Call] = set()
     self.imports: set[str] = set()
     self.tf_import = ""
     self.target: Any = None  # the Target that is being written
+    # Where its estimator was handed to a hook that has become a callback.
+    self.handed: set[ast.Name] = set()
     self._runtime = ""
     self.findings: list[Finding] = []
     self._names = {n.id for n in ast.walk(module.tree) if isinstance(n, ast.Name)}
@@ -123,17 +138,25 @@ class Plan:
     if node in self.expressions:
       return self.expressions[node]
     text = self.module.source(node)
-    inner = [n for n in ast.walk(node) if n in self.expressions]
     start, _ = self._extent(node)
     encoded = text.encode("utf-8")
-    for edited in sorted(inner, key=self._extent, reverse=True):
+    for edited in sorted(self._edited(node), key=self._extent, reverse=True):
       begin, end = (place - start for place in self._extent(edited))
-      encoded = encoded[:begin] + self.expressions[edited].encode("utf-8") + encoded[end:]
+      new = self.arguments.get(edited) or self.expressions[edited]
+      encoded = encoded[:begin] + new.encode("utf-8") + encoded[end:]
     column = self.module.statement(node).col_offset
     found = encoded.decode("utf-8")
     if "\n" in found and re.search(r"\"\"\"|'''|\\\n", found):
       raise Unsupported("EM220", node, what="a string or line that is continued")
     return emit.dedent(found, column)
+
+  def _edited(self, node: ast.AST) -> Iterator[ast.AST]:
+    """The outermost nodes inside a node that are replaced."""
+    for child in ast.iter_child_nodes(node):
+      if child in self.arguments or child in self.expressions:
+        yield child
+      else:
+        yield from self._edited(child)
 
   def atom(self, node: ast.AST) -> str:
     """`source`, in parentheses where an operator or attribute beside it would bind tighter."""

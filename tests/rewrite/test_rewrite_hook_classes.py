@@ -3,7 +3,7 @@
 import textwrap
 
 import pytest
-from helpers import HEAD, NEW, left_whole, run, transformed
+from helpers import HEAD, NEW, codes, left_whole, run, transformed
 
 COUNTER = """
 class Counter(tf1.train.SessionRunHook):
@@ -119,12 +119,16 @@ def test_lists_of_hooks(hooks, extra, fit, loop):
   ("method", "what"),
   [
     ("def before_run(self, c): return tf1.train.SessionRunArgs(x)", "fetches"),
+    ("def before_run(self, c): return x", "returns x"),
+    ("def before_run(self, c): return tf1.train.SessionRunArgs('loss', {p: 1})", "feeds"),
+    ("def before_run(self, c): return tf1.train.SessionRunArgs('loss', None, o)", "options"),
+    ("def before_run(self, c): return tf1.train.SessionRunArgs('rate:0')", "fetches rate"),
     ("def after_run(self, c, v): print(v.results)", "v.results"),
-    ("def after_create_session(self, s, c): s.run(x)", "s.run"),
-    ("def before_run(self, c): c.session.run(x)", "c.session"),
+    ("def after_create_session(self, s, c): s.run(x)", "runs x in the session"),
+    ("def before_run(self, c): c.session.run(x)", "runs x in the session"),
     ("def end(self, session): save(session)", "session"),
-    ("def begin(self): super().begin()", "begin"),
-    ("def begin(self): self.step = tf1.train.get_global_step()", "get_global_step"),
+    ("def begin(self): super().end()", "end"),
+    ("def begin(self): self.step = tf1.train.get_global_step() + 1", "get_global_step"),
     ("def after_run(self, c, v): tf1.trainable_variables()", "trainable_variables"),
     ("def on_train_begin(self): pass", "on_train_begin"),
   ],
@@ -134,9 +138,29 @@ def test_hook_without_counterpart_is_refused(method, what):
   assert what in left_whole(program(hook), "EM302")
 
 
-def test_begin_and_after_create_session_together_are_refused():
-  hook = COUNTER + "    def after_create_session(self, session, coord):\n        pass\n\n"
-  left_whole(program(hook), "EM302")
+def test_begin_is_called_first_where_after_create_session_stands_too():
+  hook = COUNTER + "    def after_create_session(self, session, coord):\n        self.n = 5\n\n"
+  result = run(program(hook))
+  assert "    def begin(self):\n        self.n = 0\n" in result.text
+  assert (
+    "    def on_train_begin(self, logs=None):\n        self.begin()\n        self.n = 5\n"
+  ) in result.text
+  assert "EM313" in codes(result)
+
+
+def test_super_of_the_base_that_does_nothing_goes():
+  hook = COUNTER.replace("self.n = 0", "super().begin()\n        self.n = 0")
+  assert "super()" not in transformed(program(hook))
+
+
+def test_super_of_an_own_base_is_the_callbacks_method():
+  hook = COUNTER + (
+    "class Late(Counter):\n    def after_run(self, run_context, run_values):\n"
+    "        super(Late, self).after_run(run_context, run_values)\n\n"
+  )
+  assert "super(Late, self).on_train_batch_end(batch, logs)" in transformed(
+    program(hook, "[Late()]")
+  )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,94 @@
+"""Hook classes that no rewritten training of their file uses: `--hooks all`."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import Any, Callable
+
+from migrator.analysis import facts
+from migrator.analysis.module import Module
+from migrator.rewrite import hook_classes, todo
+from migrator.rewrite.plan import Plan, Unsupported
+
+
+@dataclasses.dataclass(frozen=True)
+class HookResult:
+  """What became of one hook class: `callback` is the new class's name; "" when it was left."""
+
+  name: str
+  line: int
+  callback: str
+
+  def to_json(self) -> dict[str, Any]:
+    return dataclasses.asdict(self)
+
+
+def find(module: Module) -> list[ast.ClassDef]:
+  """The hook and listener classes of a file, in source order."""
+  return [
+    node
+    for node in ast.walk(module.tree)
+    if isinstance(node, ast.ClassDef) and facts.hook_base(module, node) is not None
+  ]
+
+
+def convert(
+  plan: Plan, tf: str, save: Callable[[Plan], Any], restore: Callable[[Plan, Any], None]
+) -> None:
+  """Plans the conversion of all hook classes that can be converted; notes why the others cannot.
+
+  Args:
+    plan: of the file, with its units planned.
+    tf: the name under which the output knows TF2.
+    save: returns the state of a plan.
+    restore: sets it again.
+  """
+  known, plan.known_keys = plan.known_keys, None
+  for node in find(plan.module):
+    has_twin = f"{node.name}Callback" in plan.module.scope_of[node].bindings
+    if node in plan.hook_uses or has_twin:
+      continue
+    saved = save(plan)
+    try:
+      symbol = facts.hook_base(plan.module, node)
+      assert symbol is not None
+      listener = symbol.path == "tf.train.CheckpointSaverListener"
+      hook_classes.convert_class(plan, tf, node, "listener" if listener else "train")
+    except Unsupported as reason:
+      restore(plan, saved)
+      plan.refused_hooks[node] = reason
+  plan.known_keys = known
+
+
+def respell_kept(cleanup: Plan, plan: Plan) -> None:
+  """Spells TensorFlow's names in classes that got a twin as TF2 still has them.
+
+  What stays uses these classes; without it the file would not even be imported.
+
+  Args:
+    cleanup: a plan of the file as it is after the other edits; gets the new ones.
+    plan: those edits.
+  """
+  names = {node.name for node in plan.twins if node in plan.hook_uses}
+  if not names:
+    return
+  for use in cleanup.module.uses():
+    path = use.symbol.path
+    kept = any(
+      isinstance(a, ast.ClassDef) and a.name in names for a in cleanup.module.ancestors(use.node)
+    )
+    if kept and path.startswith("tf.train.") and todo.is_removed(cleanup.module, use):
+      cleanup.expressions[use.node] = f"{plan.tf}.compat.v1.{path[3:]}"
+
+
+def results(plan: Plan) -> list[HookResult]:
+  """What became of each hook class."""
+  return [
+    HookResult(
+      node.name,
+      plan.module.span(node).line,
+      plan.twins.get(node, node.name) if node in plan.hook_uses else "",
+    )
+    for node in find(plan.module)
+  ]

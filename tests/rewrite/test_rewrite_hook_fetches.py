@@ -1,0 +1,227 @@
+"""What hooks fetch becomes what a callback reads: the loss, the global step, values by name."""
+
+import textwrap
+
+import pytest
+from helpers import HEAD, NEW, codes, left_whole, run, transformed
+
+LOSS = "dnn/head/weighted_loss/Sum:0"
+
+
+def program(hook, arguments=""):
+  """A program that trains with a hook `Seen`."""
+  return (
+    HEAD
+    + textwrap.dedent(hook)
+    + NEW
+    + f"e.train(input_fn, hooks=[Seen({arguments})], max_steps=9)\n"
+  )
+
+
+def seen(before, after, begin="", init=""):
+  """A class `Seen` with these bodies of its methods."""
+  parts = ["", "class Seen(tf1.train.SessionRunHook):"]
+  methods = [("__init__(self, x=None)", init), ("begin(self)", begin)]
+  methods += [
+    ("before_run(self, run_context)", before),
+    ("after_run(self, run_context, run_values)", after),
+  ]
+  for head, body in methods:
+    if body:
+      parts += [f"    def {head}:", textwrap.indent(textwrap.dedent(body), " " * 8)]
+  return "\n".join(parts) + "\n\n"
+
+
+def body_of(text, method):
+  """The lines of a method of the output, without indentation in front."""
+  after = text.split(f"def {method}(", 1)[1].split("\n", 1)[1]
+  lines = []
+  for line in after.split("\n"):
+    if line.strip() and not line.startswith(" " * 8):
+      break
+    lines.append(line[8:])
+  return "\n".join(lines).rstrip()
+
+
+ARGS = "tf1.train.SessionRunArgs"
+STEP = "tf1.train.get_global_step()"
+
+
+@pytest.mark.parametrize(
+  ("fetches", "after", "expected"),
+  [
+    (f'"{LOSS}"', "print(run_values.results)", 'print(logs["loss"])'),
+    ("run_context.original_args.fetches[1]", "print(run_values.results)", 'print(logs["loss"])'),
+    (STEP, "print(run_values.results)", "print(runtime.global_step(self.model) - 1)"),
+    (STEP, "x = run_values.results % 7", "x = (runtime.global_step(self.model) - 1) % 7"),
+    ('"global_step:0"', "f(run_values.results)", "f(runtime.global_step(self.model) - 1)"),
+    (
+      f'{{"l": "{LOSS}", "s": {STEP}}}',
+      'print(run_values.results["l"], run_values.results["s"])',
+      'print(logs["loss"], runtime.global_step(self.model) - 1)',
+    ),
+    (
+      f'["{LOSS}", {STEP}]',
+      "loss, step = run_values.results",
+      'loss, step = logs["loss"], runtime.global_step(self.model) - 1',
+    ),
+    (f'["{LOSS}"]', "f(run_values.results[0])", 'f(logs["loss"])'),
+    (f'("{LOSS}",)', "f(run_values.results)", 'f((logs["loss"],))'),
+    (f'{{"l": "{LOSS}"}}', "f(**run_values.results)", "f(**{'l': logs[\"loss\"]})"),
+  ],
+)
+def test_fetched_value_is_read_where_it_was_used(fetches, after, expected):
+  text = transformed(program(seen(f"return {ARGS}({fetches})", after)))
+  assert body_of(text, "on_train_batch_end") == expected
+  assert "before_run" not in text
+  assert "on_train_batch_begin" not in text
+
+
+def test_step_that_is_read_twice_gets_a_name():
+  text = transformed(
+    program(
+      seen(f"return {ARGS}({STEP})", "if run_values.results % 7 == 0:\n    f(run_values.results)")
+    )
+  )
+  assert body_of(text, "on_train_batch_end") == (
+    "global_step = runtime.global_step(self.model) - 1\nif global_step % 7 == 0:\n    f(global_step)"
+  )
+
+
+@pytest.mark.parametrize(
+  ("version", "expected"),
+  [(1, "f(runtime.global_step(self.model))"), (2, "f(runtime.global_step(self.model) - 1)")],
+)
+def test_fetched_step_is_the_one_of_the_source_version(version, expected):
+  source = program(seen(f"return {ARGS}({STEP})", "f(run_values.results)"))
+  result = run(source, source_version=version)
+  assert body_of(result.text, "on_train_batch_end") == expected
+  assert "EM311" in codes(result)
+
+
+def test_file_with_a_name_of_tf1_only_fetched_the_step_after_the_run():
+  source = program(seen(f"return {ARGS}({STEP})", "f(run_values.results)"))
+  text = transformed(source.replace("tf1.train.SessionRunHook", "tf.train.SessionRunHook"))
+  assert body_of(text, "on_train_batch_end") == "f(runtime.global_step(self.model))"
+
+
+def test_step_tensor_and_its_checks_go():
+  begin = f'self.step = {STEP}\nif self.step is None:\n    raise RuntimeError("no step")\n'
+  text = transformed(
+    program(seen(f"return {ARGS}(self.step)", "f(run_values.results)", begin, "self.step = None"))
+  )
+  assert "self.step" not in text
+  assert "def on_train_begin" not in text
+
+
+def test_step_that_the_session_runs_is_the_step_now():
+  text = transformed(program(seen("", f"f(run_context.session.run({STEP}))")))
+  assert body_of(text, "on_train_batch_end") == "f(runtime.global_step(self.model))"
+
+
+def test_session_in_a_variable_reads_the_step():
+  after = f"session = run_context.session\nf(session.run({STEP}))"
+  text = transformed(program(seen("", after)))
+  assert body_of(text, "on_train_batch_end") == "f(runtime.global_step(self.model))"
+
+
+def test_arguments_in_a_variable_go_with_the_return():
+  before = f'arguments = {ARGS}("{LOSS}")\nreturn arguments'
+  text = transformed(program(seen(before, "f(run_values.results)")))
+  assert body_of(text, "on_train_batch_end") == 'f(logs["loss"])'
+  assert "on_train_batch_begin" not in text
+
+
+def test_what_only_some_runs_fetch_is_kept_until_the_step_is_done():
+  before = f'if self.n:\n    return {ARGS}(["{LOSS}", {STEP}])\n'
+  text = transformed(program(seen(before, "f(run_values.results)", "self.n = 1")))
+  assert body_of(text, "on_train_batch_begin") == (
+    'self._fetches = None\nif self.n:\n    self._fetches = ["loss", "global_step"]'
+  )
+  assert body_of(text, "on_train_batch_end") == (
+    "f(runtime.fetch(self._fetches, self.model, logs, before_step=True))"
+  )
+
+
+def test_what_is_put_together_in_a_variable_is_kept():
+  before = (
+    f'requests = {{"step": {STEP}}}\nif self.n:\n    requests["loss"] = "{LOSS}"\n'
+    f"return {ARGS}(requests)"
+  )
+  text = transformed(program(seen(before, "f(run_values.results)", "self.n = 1")))
+  assert body_of(text, "on_train_batch_begin") == (
+    'requests = {"step": "global_step"}\nif self.n:\n    requests["loss"] = "loss"\n'
+    "self._fetches = requests"
+  )
+
+
+def test_return_within_a_method_stays_a_return():
+  before = f'if self.n:\n    return {ARGS}("{LOSS}")\nself.n = 1\n'
+  text = transformed(program(seen(before, "f(run_values.results)", "self.n = 1")))
+  assert '        if self.n:\n            self._fetches = "loss"\n            return\n' in text
+
+
+@pytest.mark.parametrize("argument", [f'"{LOSS}"', f'x="{LOSS}"', '"loss"'])
+def test_tensor_name_given_to_the_constructor_becomes_a_key(argument):
+  source = program(
+    seen(f"return {ARGS}(self.x)", "f(run_values.results)", init="self.x = x"), argument
+  )
+  result = run(source)
+  assert body_of(result.text, "on_train_batch_end") == "f(runtime.fetch(self.x, self.model, logs))"
+  assert f'Seen({"x=" if "x=" in argument else ""}"loss")' in result.text
+  assert "EM312" in codes(result)
+
+
+@pytest.mark.parametrize("argument", ['"rate:0"', "", "tensor"])
+def test_tensor_that_the_training_does_not_give_is_refused(argument):
+  source = program(
+    seen(f"return {ARGS}(self.x)", "f(run_values.results)", init="self.x = x"), argument
+  )
+  left_whole(source, "EM302")
+
+
+def test_own_method_may_get_the_context_that_it_does_not_read():
+  hook = seen("", "self.note(3, run_context)") + "    def note(self, n, context):\n        f(n)\n\n"
+  assert "self.note(3, None)" in transformed(program(hook))
+
+
+def test_own_method_that_reads_the_context_is_refused():
+  hook = seen("", "self.note(run_context)") + "    def note(self, c):\n        c.request_stop()\n\n"
+  left_whole(program(hook), "EM302")
+
+
+def test_summaries_of_numbers_are_written_by_tf2():
+  begin = 'self.writer = tf1.summary.FileWriter("logs")'
+  after = (
+    'summary = tf1.Summary(value=[tf1.Summary.Value(tag="a", simple_value=1.0)])\n'
+    "self.writer.add_summary(summary, 3)\nself.writer.flush()"
+  )
+  result = run(program(seen("", after, begin)))
+  assert 'self.writer = tf.summary.create_file_writer("logs")' in result.text
+  assert body_of(result.text, "on_train_batch_end") == (
+    'with self.writer.as_default():\n    tf.summary.scalar("a", 1.0, step=3)\nself.writer.flush()'
+  )
+  assert "EM314" in codes(result)
+
+
+def test_summary_with_added_values_is_written_by_tf2():
+  begin = 'self.writer = tf1.summary.FileWriter("logs")'
+  after = (
+    "summary = tf1.Summary()\nsummary.value.add(tag='a', simple_value=1.0)\n"
+    "self.writer.add_summary(summary, 3)"
+  )
+  result = run(program(seen("", after, begin)))
+  assert body_of(result.text, "on_train_batch_end") == (
+    "with self.writer.as_default():\n    tf.summary.scalar('a', 1.0, step=3)"
+  )
+
+
+@pytest.mark.parametrize(
+  "after",
+  ["self.writer.add_summary(self.op, 3)", "self.writer.add_graph(g)", "f(self.writer.add_summary)"],
+)
+def test_summary_of_the_graph_is_refused(after):
+  hook = seen("", after, 'self.writer = tf1.summary.FileWriter("logs")')
+  left_whole(
+    program(hook.replace("f(self.writer.add_summary)", "self.writer.add_summary(x)")), "EM302"
+  )
