@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
   from migrator.runtime import optimizers
   from migrator.runtime.backup import BackupAndRestore
+  from migrator.runtime.callbacks.checkpoint_saver import CheckpointSaver
   from migrator.runtime.callbacks.early_stopping import (
     make_early_stopping,
     stop_if_higher,
@@ -42,6 +43,7 @@ _MODULES = {
   "BackupAndRestore": "backup",
   "CheckpointError": "errors",
   "CheckpointManager": "manager",
+  "CheckpointSaver": "callbacks.checkpoint_saver",
   "CheckpointSaverListener": "listeners",
   "FinalOps": "callbacks.final_ops",
   "InMemoryEvaluator": "callbacks.in_memory_evaluator",
@@ -73,6 +75,7 @@ __all__ = [
   "BackupAndRestore",
   "CheckpointError",
   "CheckpointManager",
+  "CheckpointSaver",
   "CheckpointSaverListener",
   "FinalOps",
   "InMemoryEvaluator",

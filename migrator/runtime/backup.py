@@ -92,6 +92,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       keep_checkpoint_max=keep_checkpoint_max,
       keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
     )
+    self._manager.saved = self._note_save
     self._summaries = summaries.SummarySaver(
       self._model_dir,
       self._step,
@@ -204,10 +205,10 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       This callback, for `fit(callbacks=[backup.with_listeners(...)])`.
 
     Raises:
-      TypeError: with the Estimator's message, for what is no CheckpointSaverListener.
-      ValueError: with the Estimator's message, if there are listeners, but nothing is ever saved.
+      TypeError: with the Estimator's message, for what is no CheckpointSaverListener. Where nothing
+        is ever saved, `fit` raises its ValueError.
     """
-    self._listeners = listeners.checked(saving_listeners, self._manager.enabled)
+    self._listeners = listeners.checked(saving_listeners)
     return self
 
   def on_train_begin(self, logs: Optional[dict] = None) -> None:
@@ -219,7 +220,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     self._first_iteration = self._iterations() - self.global_step
     heard, self._listeners = self._listeners, ()
     self._manager.begin_session(self.model, heard)
-    self._save(check_interval=True)
+    self._manager.save()
     self._summaries.on_train_begin(logs)
 
   def _check_fit(self) -> None:
@@ -242,7 +243,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
   def on_train_batch_end(self, batch: int, logs: Optional[dict] = None) -> None:
     """Counts the step, saves if it is time."""
     self._step.assign_add(1)
-    self._save(check_interval=True)
+    self._manager.save()
     self._summaries.on_train_batch_end(batch, logs)
     self._nan = bool(np.isnan((logs or {}).get("loss", 0.0)))
 
@@ -256,7 +257,6 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
   def on_train_end(self, logs: Optional[dict] = None) -> None:
     """Saves the last step."""
     self._raise_if_nan()
-    self._save(check_interval=False)
     self._manager.end_session()
     self._summaries.on_train_end(logs)
     self._failed = False
@@ -267,12 +267,10 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       tf.get_logger().error("Model diverged with loss = NaN.")
       raise tf.compat.v1.train.NanLossDuringTrainingError
 
-  def _save(self, check_interval: bool) -> None:
-    """Saves if it is time."""
-    path = self._manager.save(check_interval=check_interval)
-    if path is not None:
-      self._held = path
-      summaries.log_checkpoint(self._model_dir, path, self.global_step)
+  def _note_save(self, path: str) -> None:
+    """Remembers what has been saved, as the event file does."""
+    self._held = path
+    summaries.log_checkpoint(self._model_dir, path, self.global_step)
 
   def evaluate(
     self,

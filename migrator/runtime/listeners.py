@@ -9,11 +9,12 @@ from typing import Any, Optional
 # TensorFlow's own, without its import.
 _LOGGER = logging.getLogger("tensorflow")
 
-# The Estimator's words.
-_NO_SAVER = (
+NO_SAVER = (
   "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
   "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
 )
+"""The Estimator's words where nothing is saved of which listeners could hear."""
+
 _NO_LISTENER = "saving_listeners must be a list of CheckpointSaverListener, given: {}"
 
 
@@ -48,16 +49,11 @@ class CheckpointSaverListener:
     """Called once, after the last save of a session that did not fail."""
 
 
-def checked(listeners: Optional[Iterable[Any]], enabled: bool) -> tuple[Any, ...]:
-  """Returns the listeners, each once, in their order.
-
-  Args:
-    listeners: CheckpointSaverListeners; None stands for none.
-    enabled: whether anything is saved at all.
+def checked(listeners: Optional[Iterable[Any]]) -> tuple[Any, ...]:
+  """Returns the listeners, each once, in their order; None stands for none.
 
   Raises:
     TypeError: with the Estimator's message, for what is no listener.
-    ValueError: with the Estimator's message, if there are listeners, but nothing is saved.
   """
   found: list[Any] = []
   for listener in listeners or ():
@@ -65,8 +61,6 @@ def checked(listeners: Optional[Iterable[Any]], enabled: bool) -> tuple[Any, ...
       raise TypeError(_NO_LISTENER.format(listener))
     if listener not in found:
       found.append(listener)
-  if found and not enabled:
-    raise ValueError(_NO_SAVER)
   return tuple(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Iterable
 from typing import Any, Callable, Optional
 
@@ -12,6 +13,14 @@ import tensorflow as tf
 from migrator.runtime import listeners, state
 from migrator.runtime.policy import UNSET, Number, Timer, make_policy
 
+# By the id of the step counter, which a manager keeps alive.
+_managers: weakref.WeakValueDictionary[int, CheckpointManager] = weakref.WeakValueDictionary()
+
+
+def manager_of(step_counter: Optional[tf.Variable]) -> Optional[CheckpointManager]:
+  """Returns the newest manager that counts by this variable, or None."""
+  return _managers.get(id(step_counter))
+
 
 class CheckpointManager:
   """Manages the checkpoints of a directory by RunConfig's rules.
@@ -19,7 +28,7 @@ class CheckpointManager:
   It has the methods of `tf.train.CheckpointManager`, and differs in three points: it can save by time;
   it deletes at most one checkpoint for each one that it writes, so that a lowered
   `keep_checkpoint_max` takes effect gradually; and `keep_checkpoint_every_n_hours` counts from the
-  start of the session. With both cadences None or 0 nothing is ever saved.
+  start of the session. With both cadences None or 0 nothing is saved, unless by a `CheckpointSaver`.
   """
 
   def __init__(
@@ -68,6 +77,10 @@ class CheckpointManager:
     self._name = checkpoint_name
     self._init_fn = init_fn
     self._recovers = recover_last_checkpoints
+    self._claims: list[Any] = []
+    self.saved: Optional[Callable[[str], None]] = None
+    """Called with the path of each checkpoint, before the listeners hear of it."""
+    _managers[id(step_counter)] = self
     self.begin_session()
 
   @property
@@ -113,7 +126,14 @@ class CheckpointManager:
       TypeError: with the Estimator's message, for what is no CheckpointSaverListener.
       ValueError: with the Estimator's message, if there are listeners, but nothing is ever saved.
     """
-    self._listeners = listeners.Session(model, listeners.checked(saving_listeners, self.enabled))
+    heard = listeners.checked(saving_listeners)
+    self._savers, self._claims = self._claims, []
+    if self._savers:
+      self._savers[0].add_listeners(heard)
+      heard = ()
+    elif heard and not self.enabled:
+      raise ValueError(listeners.NO_SAVER)
+    self._listeners = listeners.Session(model, heard)
     self._timer = Timer(self._policy.save_checkpoints_steps, self._policy.save_checkpoints_secs)
     # The saver of each session takes the time of a file for the time of its save.
     found = self.checkpoints if self._recovers else []
@@ -124,7 +144,16 @@ class CheckpointManager:
     """Ends a session: saves the last step, unless that has been done, and tells the listeners."""
     self.save(check_interval=False)
     self._listeners.end(int(self._step_counter))
-    self._listeners = listeners.Session()
+    self._listeners, self._savers = listeners.Session(), []
+
+  def leave_to(self, saver: Any) -> None:
+    """Leaves the saves of the next session to a `CheckpointSaver`: `save` does nothing in it.
+
+    Args:
+      saver: of several, the first one gets the listeners of the session.
+    """
+    if saver not in self._claims:
+      self._claims.append(saver)
 
   def restore_or_initialize(self) -> Optional[str]:
     """Restores the newest checkpoint, else calls `init_fn`; begins a session.
@@ -155,21 +184,47 @@ class CheckpointManager:
       The path of the new checkpoint; None if nothing was saved.
     """
     step = int(self._step_counter if checkpoint_number is None else checkpoint_number)
-    if not self.enabled:
+    if not self.enabled or self._savers:
       return None
     if not (self._timer.due(step) if check_interval else self._timer.last_step != step):
       return None
     first = self._timer.last_step is None
     self._timer.mark(step)
-    self._listeners.before_save(step)
-    path = os.path.join(self._directory, f"{self._name}-{step}")
+    may_stop = check_interval and not first
+    return self.write(step, self._listeners, may_stop=may_stop, options=options)
+
+  def write(
+    self,
+    step: int,
+    heard: listeners.Session,
+    *,
+    may_stop: bool,
+    name: Optional[str] = None,
+    options: Any = None,
+  ) -> str:
+    """Saves now; deletes what is not to be kept.
+
+    Args:
+      step: for the name.
+      heard: who hears of it.
+      may_stop: whether the listeners may stop the training.
+      name: what the files begin with; by default `checkpoint_name`.
+      options: as in `tf.train.Checkpoint.write`.
+
+    Returns:
+      The path of the new checkpoint.
+    """
+    heard.before_save(step)
+    path = os.path.join(self._directory, f"{name or self._name}-{step}")
     tf.get_logger().info("Saving checkpoints for %d into %s.", step, path)
     self._checkpoint.write(path, options=options)
     surplus = self._record(path)
     self._write_state(path)
     if surplus is not None:
       self._delete(*surplus)
-    self._listeners.after_save(step, may_stop=check_interval and not first)
+    if self.saved is not None:
+      self.saved(path)
+    heard.after_save(step, may_stop)
     return path
 
   def _record(self, path: str) -> Optional[tuple[str, float]]:

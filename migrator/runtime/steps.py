@@ -21,6 +21,11 @@ def register(model: Any, step: Any) -> None:
   _counters[model] = step
 
 
+def counter(model: Any) -> Any:
+  """Returns the variable that counts the steps of a model, None if none has been registered."""
+  return _counters.get(model)
+
+
 def global_step(model: Any) -> int:
   """Returns the number of steps that a model has been trained.
 
