@@ -6,7 +6,8 @@ Each row of the table below is a hook, its callback and a training.
 import numpy as np
 import pytest
 import tensorflow as tf
-from hook_sessions import HOSTS, Clock, Lines, numbers, with_hooks
+from callback_hosts import HOSTS
+from hook_sessions import Clock, Lines, numbers, with_hooks
 
 from migrator import runtime
 
