@@ -127,7 +127,7 @@ def main() -> int:
 
 def rewrite(directory: Path, hooks: Sequence[hook_finder.HookClass], folder: Path) -> list[Outcome]:
   """Rewrites the files of hook classes into a folder, and looks for the classes there."""
-  options = engine.Options()
+  options = engine.Options(hooks="all")
   done: dict[tuple[str, str], files.FileResult] = {}
   outcomes = []
   for hook in hooks:

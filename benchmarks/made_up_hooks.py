@@ -215,7 +215,7 @@ def make_up(name: str, annotation: Any, scratch: str, shape: int = 0) -> Any:
   kinds = {"int": 1, "float": 1.0, "bool": True, "str": "loss"}
   kind = getattr(annotation, "__name__", str(annotation))
   if _PATH.search(lower) and kind in ("str", "_empty"):
-    return os.path.join(scratch, "made_up")
+    return os.path.join(scratch, name)
   if kind in kinds and kind != "str":
     return kinds[kind]
   if lower.startswith(("is_", "use_", "should_", "on_")):
