@@ -35,20 +35,21 @@ def findings(text: str, path: str, lint: Sequence[Finding] = ()) -> list[Finding
     return []
   module = Module(text, path)
   results = []
+  directories: set[str] = set()
   for unit in found.find(module):
     fresh = Plan(module, path)
-    names = (
+    names = compose.Names(
       fresh.fresh("checkpoint"),
       fresh.fresh("step", "step_counter"),
       fresh.fresh("manager", "checkpoint_manager"),
     )
-    proposal = compose.Proposal(module, unit, names, lint)
+    proposal = compose.Proposal(module, unit, names, lint, directories)
     if not proposal.applies:
       continue
     kind = unit.kind.rpartition(".")[2]
     what = f"`{unit.name}`, a {kind}," if unit.name else f"this {kind}"
-    asked = " and what is to be decided" if proposal.questions else ""
     code = "EM417" if proposal.saves else "EM418"
-    finding = rules.finding(code, module.span(unit.call.func), path, what=what, asked=asked)
+    told = f"; it says {proposal.told}" if proposal.told else ""
+    finding = rules.finding(code, module.span(unit.call.func), path, what=what, told=told)
     results.append(finding._replace(proposal=proposal.text))
   return results

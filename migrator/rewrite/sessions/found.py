@@ -52,6 +52,7 @@ _RECOVERIES = (
   "set_last_checkpoints_with_time",
 )
 _METHODS = ("save", "restore", *_RECOVERIES)
+_SESSIONS = ("managed_session", "prepare_or_wait_for_session", "PrepareSession")
 _KINDS = (SAVER, META_GRAPH, TRAINING_SESSION, SINGULAR_SESSION, SUPERVISOR)
 
 
@@ -61,12 +62,13 @@ def bind(module: Module, call: ast.Call, path: str) -> values.Arguments:
 
 
 def known_call(module: Module, node: Optional[ast.AST], path: str) -> Optional[ast.Call]:
-  """The call of a symbol that an expression stands for, if that is certain."""
+  """The call of a symbol that an expression stands for, if that is certain, or any of equal ones."""
   found = values.possible(module, node) if node is not None else None
   calls = [
     v for v in found or () if isinstance(v, ast.Call) and values.is_call_of(module, v, [path])
   ]
-  return calls[0] if found and len(calls) == len(found) == 1 else None
+  same = len({ast.dump(c) for c in calls}) == 1
+  return calls[0] if found and same and len(calls) == len(found) else None
 
 
 @dataclasses.dataclass(eq=False)
@@ -98,6 +100,11 @@ class Unit:
     return [c for c in self.uses if isinstance(c.func, ast.Attribute) and c.func.attr == method]
 
   @property
+  def calls(self) -> list[ast.Call]:
+    """All calls that make it."""
+    return [self.call, *self.others]
+
+  @property
   def saves(self) -> list[ast.Call]:
     return self.calls_of("save")
 
@@ -109,6 +116,19 @@ class Unit:
   def recoveries(self) -> list[ast.Call]:
     """The calls with which a Saver hears of the checkpoints of an earlier process."""
     return [call for method in _RECOVERIES for call in self.calls_of(method)]
+
+
+def starts_services(module: Module, supervisor: Unit) -> bool:
+  """Whether a Supervisor's threads, which save and write summaries, run in any of its sessions."""
+  started = []
+  for node in module.scope_of:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+      continue
+    if node.func.attr not in _SESSIONS or ast.unparse(node.func.value) != supervisor.name:
+      continue
+    arguments = values.arguments(module, node, ("master", "config", "start_standard_services"))
+    started.append(values.literal(module, arguments.get("start_standard_services")) is not False)
+  return any(started) or not started
 
 
 def find(module: Module) -> list[Unit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional
 
@@ -11,18 +12,16 @@ from migrator.analysis.module import Module
 from migrator.lint import values
 from migrator.lint.checks import estimators
 from migrator.lint.finding import Finding
-from migrator.rewrite.sessions import found
+from migrator.rewrite.sessions import found, steps
 from migrator.rewrite.sessions.found import Unit
 from migrator.rewrite.sessions.policy import source
 
 _MOST_LINES = 6
 _PLACEHOLDERS = ("tf.placeholder", "tf.placeholder_with_default", "tf.sparse_placeholder")
-_VARIABLES = (
-  "tf.get_variable",
-  "tf.layers.",
-  "tf.Variable",
-  "tf.contrib.layers.",
-  "tf.contrib.slim.",
+_VARIABLES = ("tf.get_variable", "tf.Variable")
+_LAYERS = ("tf.layers", "tf.contrib.layers", "tf.contrib.slim")
+_LAYER = re.compile(
+  r"conv|separable|depthwise|dense|fully_connected|batch_norm|layer_norm|embed|(model_)?variable"
 )
 _QUEUES = (
   "tf.train.start_queue_runners",
@@ -82,11 +81,24 @@ def trains(module: Module) -> bool:
 
 def _uses(module: Module, paths: Sequence[str]) -> dict[str, list[int]]:
   """The lines of the calls of some symbols, by the spelling of the symbol."""
+  return _lines_of(module, (c for c, symbol in facts.calls(module) if symbol.path in paths))
+
+
+def _lines_of(module: Module, calls: Iterable[ast.Call]) -> dict[str, list[int]]:
   lines: dict[str, list[int]] = {}
-  for call, symbol in facts.calls(module):
-    if symbol.path in paths or any(p.endswith(".") and symbol.path.startswith(p) for p in paths):
-      lines.setdefault(source(module, call.func), []).append(call.lineno)
+  for call in calls:
+    lines.setdefault(source(module, call.func), []).append(call.lineno)
   return lines
+
+
+def _variables(module: Module) -> Iterator[ast.Call]:
+  """The calls that make variables of the model."""
+  for call, symbol in facts.calls(module):
+    head, _, name = symbol.path.rpartition(".")
+    if (symbol.path in _VARIABLES and not steps.is_step(module, call)) or (
+      head in _LAYERS and _LAYER.match(name)
+    ):
+      yield call
 
 
 def _methods(module: Module, names: Sequence[str]) -> list[ast.Call]:
@@ -118,7 +130,7 @@ def _meta_graphs(module: Module, unit: Unit) -> Iterator[Change]:
 
 def _inputs(module: Module) -> Iterator[Change]:
   yield from _told(
-    _uses(module, _VARIABLES),
+    _lines_of(module, _variables(module)),
     "variables of the model: Keras layers, or tf.Variable, of these names",
   )
   feeds = [
@@ -230,7 +242,7 @@ def _var_list(module: Module, unit: Unit) -> Iterator[Change]:
       continue
     yield Change(
       (node.lineno,),
-      f"`{source(module, node)}`: the Saver knows these variables only. A `named_checkpoint` has all of the model; "
+      f"`{values.text(module, node)}`: the Saver knows these variables only. A `named_checkpoint` has all of the model; "
       "where a checkpoint lacks some, name them in `allow_missing=`, and other names in `name_map=`",
     )
 

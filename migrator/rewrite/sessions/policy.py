@@ -9,7 +9,6 @@ from typing import Optional
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint import values
 from migrator.lint.checks import estimators
-from migrator.rewrite import emit
 from migrator.rewrite.sessions import found
 from migrator.rewrite.sessions.found import Unit
 
@@ -57,9 +56,15 @@ def _given(module: Module, arguments: values.Arguments, name: str) -> Optional[a
   return None if node is None or values.literal(module, node) is None else node
 
 
+def _is_none(module: Module, arguments: values.Arguments, name: str) -> bool:
+  """Whether an argument is given as None."""
+  return name in arguments.nodes and values.literal(module, arguments.nodes[name]) is None
+
+
 def source(module: Module, node: ast.AST) -> str:
-  """The source of an expression on one line."""
-  return " ".join(module.source(node).split())
+  """The source of an expression on one line, without comments."""
+  text = module.source(node)
+  return text if "\n" not in text else ast.unparse(node)
 
 
 def _set_keep(module: Module, saver: Optional[ast.Call], policy: Policy) -> None:
@@ -201,8 +206,13 @@ def _add_hook(
 def _supervisor(module: Module, unit: Unit) -> Policy:
   arguments, policy = unit.arguments, Policy(saves_last=False)
   logdir = _given(module, arguments, "logdir")
+  if not found.starts_services(module, unit):
+    # Without its threads it restores and nothing more.
+    policy.directory = source(module, logdir) if logdir is not None else ""
+    _set_keep(module, unit.saver, policy)
+    return policy
   policy.directory = source(module, logdir) if logdir is not None else ""
-  if "saver" in arguments.nodes and _given(module, arguments, "saver") is None:
+  if _is_none(module, arguments, "saver"):
     policy.directory = ""
     policy.questions.append("`saver=None`: the Supervisor neither saves nor restores.")
     return policy
@@ -222,9 +232,15 @@ def _supervisor(module: Module, unit: Unit) -> Policy:
     policy.questions.append(
       f"`{source(module, saver)}` is made elsewhere: its `max_to_keep` decides what stays."
     )
+  if policy.cadence and _is_none(module, arguments, "global_step"):
+    policy.keep = ["keep_checkpoint_max=1"]
+    policy.questions.append(
+      "`global_step=None`: each save replaced the one before. One checkpoint stays here as well; "
+      "its name has the step."
+    )
   if policy.cadence:
     policy.questions.append(
       "a thread saved by the clock, also in the middle of a step; the loop saves after the step in which the time "
-      f"is up. The thread saved no last checkpoint. Files: {emit.string(policy.name.strip(chr(34)))[1:-1]}-N."
+      "is up. The thread saved no last checkpoint."
     )
   return policy

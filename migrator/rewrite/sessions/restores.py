@@ -20,11 +20,13 @@ class Restored(NamedTuple):
 
   Attributes:
     call: the call.
-    text: source of the path.
+    node: the path.
+    text: its source.
     directory: source of the directory whose newest checkpoint it is; "" for a path.
   """
 
   call: ast.Call
+  node: ast.expr
   text: str
   directory: str
 
@@ -34,7 +36,7 @@ def of(module: Module, call: ast.Call) -> Optional[Restored]:
   node = values.arguments(module, call, found.RESTORE_PARAMETERS).get("save_path")
   if node is None:
     return None
-  return Restored(call, source(module, node), _directory(module, node))
+  return Restored(call, node, source(module, node), _directory(module, node))
 
 
 def _directory(module: Module, node: ast.expr) -> str:

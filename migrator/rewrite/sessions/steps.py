@@ -27,13 +27,15 @@ class Saved(NamedTuple):
   Attributes:
     call: the call.
     place: where it writes.
-    text: source of the path.
+    node: the path.
+    text: its source.
     number: source of the number in the name; "" for the global step, None for none.
     keeps_no_state: whether it leaves the `checkpoint` file alone.
   """
 
   call: ast.Call
   place: places.Place
+  node: ast.expr
   text: str
   number: Optional[str]
   keeps_no_state: bool
@@ -54,7 +56,7 @@ def of(module: Module, unit: Unit, call: ast.Call) -> Optional[Saved]:
   if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
     number = "" if is_step(module, given) else source(module, given)
   no_state = values.literal(module, arguments.get("write_state")) is False
-  return Saved(call, place, text, number, no_state)
+  return Saved(call, place, path, text, number, no_state)
 
 
 def _of_supervisor(module: Module, unit: Unit) -> places.Place:
@@ -76,6 +78,8 @@ def is_step(module: Module, node: ast.expr) -> bool:
     return is_step(module, node.args[0])
   if not isinstance(node, (ast.Name, ast.Attribute)):
     return False
+  if _counted_by_optimizer(module, node):
+    return True
   if isinstance(node, ast.Attribute):
     return _STEP_NAME.search(node.attr) is not None
   _, bindings = module.scope_of[node].lookup(node.id)
@@ -89,6 +93,18 @@ def is_step(module: Module, node: ast.expr) -> bool:
       if ".run(" in text and re.search(r"global_?step", text):
         return True
   return _STEP_NAME.search(node.id) is not None
+
+
+def _counted_by_optimizer(module: Module, node: ast.expr) -> bool:
+  """Whether an optimizer of the file gets the expression as its `global_step`."""
+  text = ast.unparse(node)
+  return any(
+    isinstance(call, ast.Call)
+    and isinstance(call.func, ast.Attribute)
+    and call.func.attr in ("minimize", "apply_gradients")
+    and any(k.arg == "global_step" and ast.unparse(k.value) == text for k in call.keywords)
+    for call in module.scope_of
+  )
 
 
 def _is_step_call(module: Module, node: ast.AST) -> bool:
