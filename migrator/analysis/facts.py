@@ -68,6 +68,17 @@ HOOK_PARAMETERS = {
 NUMERIC_COLUMN_PARAMETERS = ("key", "shape", "default_value", "dtype", "normalizer_fn")
 
 
+_HOOK_MODULES = ("tf.train", "tf.estimator.experimental", "tf.contrib.estimator")
+
+
+def hook_name(symbol: Optional[symbols.Symbol]) -> Optional[str]:
+  """The key of `HOOK_PARAMETERS`, if the symbol is one of these hooks or makes one; else None."""
+  if symbol is None:
+    return None
+  module, _, name = symbol.path.rpartition(".")
+  return name if module in _HOOK_MODULES and name in HOOK_PARAMETERS else None
+
+
 class Argument(NamedTuple):
   """A bound argument: its value, and the node that carries its comments."""
 

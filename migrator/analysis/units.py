@@ -44,6 +44,8 @@ class Unit:
     name: the variable.
     kind: the estimator's class, for example "DNNClassifier".
     flavour: "v1" or "v2"; flavour_reason says why, "" when the spelling leaves no choice.
+    handed: where it is handed to a hook of TensorFlow that reads its directory or evaluates.
+    eval_dir_calls: the calls of `eval_dir`, and the directory's name in the model directory.
     problems: reasons why it stays as it is; empty when the facts are complete.
   """
 
@@ -65,6 +67,8 @@ class Unit:
     self.constructions: list[Construction] = []
     self.calls: list[MethodCall] = []
     self.model_dir_reads: list[ast.Attribute] = []
+    self.handed: list[ast.Name] = []
+    self.eval_dir_calls: dict[ast.Call, str] = {}
     self.problems: list[Problem] = []
 
   def problem(self, code: str, node: ast.AST, **values: Any) -> None:
@@ -181,6 +185,9 @@ def _add_variable_uses(module: Module, unit: Unit) -> None:
       unit.problem("EM212", construction.call, what="is a global or nonlocal variable")
   for name in facts.loads(module, target):
     parent = module.parents.get(name)
+    if _is_hook_argument(module, name):
+      unit.handed.append(name)
+      continue
     if not isinstance(parent, ast.Attribute):
       unit.problem("EM212", name, what="is handed to other code")
       continue
@@ -193,5 +200,31 @@ def _add_variable_uses(module: Module, unit: Unit) -> None:
       unit.calls.append(MethodCall(call, parent.attr, arguments))
     elif parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
       unit.model_dir_reads.append(parent)
+    elif isinstance(call, ast.Call) and _eval_dir(module, parent, call) is not None:
+      unit.eval_dir_calls[call] = _eval_dir(module, parent, call) or ""
     else:
       unit.problem("EM209", parent, name=parent.attr)
+
+
+def _is_hook_argument(module: Module, name: ast.Name) -> bool:
+  """Whether a name is the estimator of a hook, as in `stop_if_higher_hook(estimator, ...)`."""
+  parent = module.parents.get(name)
+  call = module.parents.get(parent) if isinstance(parent, ast.keyword) else parent
+  hook = facts.hook_name(module.resolve(call.func)) if isinstance(call, ast.Call) else None
+  if hook is None or facts.HOOK_PARAMETERS[hook][0] != "estimator":
+    return False
+  assert isinstance(call, ast.Call)
+  if isinstance(parent, ast.keyword):
+    return parent.arg == "estimator"
+  return bool(call.args) and call.args[0] is name
+
+
+def _eval_dir(module: Module, method: ast.Attribute, call: ast.Call) -> Optional[str]:
+  """The name of the directory that `estimator.eval_dir(name)` gives, if the file shows it."""
+  arguments = facts.bind_arguments(call, ("name",))
+  if method.attr != "eval_dir" or call.func is not method or arguments is None:
+    return None
+  name = module.constant(arguments["name"].value) if "name" in arguments else None
+  if set(arguments) - {"name"} or not (name is None or isinstance(name, str)):
+    return None
+  return f"eval_{name}" if name else "eval"

@@ -111,22 +111,6 @@ class _Editor(cst.CSTTransformer):
   def leave_Tuple(self, original_node, updated_node):
     return self._expression(original_node, updated_node)
 
-  def leave_Arg(self, original_node, updated_node):
-    found = self._arguments.get(self._place(original_node))
-    if found is None:
-      return updated_node
-    self._done.add(found[0])
-    call = cst.parse_expression(f"f({found[1]})", config=self._config)
-    assert isinstance(call, cst.Call)
-    last = call.args[-1].with_changes(comma=updated_node.comma)
-    return cst.FlattenSentinel([*call.args[:-1], last])
-
-  def leave_List(self, original_node, updated_node):
-    return self._expression(original_node, updated_node)
-
-  def leave_Tuple(self, original_node, updated_node):
-    return self._expression(original_node, updated_node)
-
   def leave_SimpleString(self, original_node, updated_node):
     return self._expression(original_node, updated_node)
 

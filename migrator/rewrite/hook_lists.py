@@ -141,7 +141,8 @@ class _Follower:
     plan = self._plan
     symbol = plan.module.resolve(call.func)
     if symbol is not None and symbol.path.startswith(("tf.", "tensorflow.")):
-      built_in_hooks.convert(plan, self._tf, call, self._use)
+      of_evaluation = _Follower(plan, self._tf, "evaluate").list
+      built_in_hooks.convert(plan, self._tf, call, self._use, of_evaluation)
       return
     definition = plan.module.definition(call.func)
     if not isinstance(definition, ast.ClassDef):

@@ -278,6 +278,13 @@ class LoopTarget(Target):
   def model_dir(self) -> str:
     return self.path
 
+  def evaluator(self, node: ast.AST) -> str:
+    del node
+    self.plan.needs("import functools")
+    evaluate = f"functools.partial({self.plan.runtime()}.evaluate, {self.unit.name}"
+    step = self.names["step"]
+    return f"{evaluate}, {self.names['loss_fn']}, global_step={step}, model_dir={self.path})"
+
   def train(self, call: units.MethodCall) -> None:
     statement = self.train_statement(call)
     items = self.method_items(call, ("steps", "max_steps"))

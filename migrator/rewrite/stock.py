@@ -5,6 +5,8 @@ https://www.tensorflow.org/api_docs/python/tf/keras/callbacks/BackupAndRestore
 
 from __future__ import annotations
 
+import ast
+
 from migrator.analysis import units
 from migrator.rewrite import canned, emit, input_fns
 from migrator.rewrite.fit import FitTarget
@@ -62,6 +64,9 @@ class StockTarget(FitTarget):
   def model_dir(self) -> str:
     node = self.network.directory_node
     return self.plan.atom(node) if node is not None else ""
+
+  def evaluator(self, node: ast.AST) -> str:
+    raise Unsupported("EM218", node, what="--stock does not evaluate during a training")
 
   def train(self, call: units.MethodCall) -> None:
     plan = self.plan

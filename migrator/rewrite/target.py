@@ -7,7 +7,7 @@ import ast
 from typing import Optional
 
 from migrator.analysis import facts, units
-from migrator.rewrite import canned, emit, hook_lists, input_fns
+from migrator.rewrite import built_in_hooks, canned, emit, hook_lists, input_fns
 from migrator.rewrite.plan import Plan, Unsupported
 
 
@@ -61,12 +61,16 @@ class Target(abc.ABC):
       self.scalar_features = all(c.shape == "[1]" for n in networks for c in n.columns.columns)
       self._construction(construction, network, factories, first=len(networks) == 1)
     self.check(networks)
+    for read in self.unit.model_dir_reads:
+      self.plan.expressions[read] = self.model_dir()
+    for made, name in self.unit.eval_dir_calls.items():
+      self.plan.needs("import os")
+      self.plan.expressions[made] = f"os.path.join({self.model_dir()}, {emit.string(name)})"
     for call in self.unit.calls:
       self._check_call(call)
       self.plan.keep_comments(call.call)
       getattr(self, call.method)(call)
-    for attribute in self.unit.model_dir_reads:
-      self.plan.expressions[attribute] = self.model_dir()
+    built_in_hooks.check_estimators(self.plan, self.unit)
     return networks
 
   def _construction(self, construction, network, factories, first: bool) -> None:
@@ -190,6 +194,10 @@ class Target(abc.ABC):
   @abc.abstractmethod
   def model_dir(self) -> str:
     """An expression for `estimator.model_dir`."""
+
+  @abc.abstractmethod
+  def evaluator(self, node: ast.AST) -> str:
+    """An expression that evaluates the weights of the moment, for `runtime.InMemoryEvaluator`."""
 
   @abc.abstractmethod
   def train(self, call: units.MethodCall) -> None:
