@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-_EARLY_STOPPING = "`tf.keras.callbacks.EarlyStopping` counts epochs, not steps"
+_EPOCHS = "`tf.keras.callbacks.EarlyStopping` counts epochs, not steps"
 _GENERAL = "a callback, or the loop, has to do its work"
 _COUNTERPARTS = {
   "CheckpointSaverHook": (
-    "`runtime.BackupAndRestore` saves in `fit`, `runtime.CheckpointManager` in a loop"
+    "`runtime.BackupAndRestore` saves in `fit`, `runtime.CheckpointManager` in a loop, and "
+    "`runtime.CheckpointSaver` at its place among the callbacks"
   ),
   "FeedFnHook": "nothing is fed in TF2, so what it feeds becomes a part of the dataset",
-  "FinalOpsHook": "`on_train_end` of a callback, or what follows the loop, does it at the end",
+  "FinalOpsHook": "`runtime.FinalOps` reads the loss, the step or variables at the end",
   "GlobalStepWaiterHook": "it has no counterpart, as workers of one strategy begin together",
-  "InMemoryEvaluatorHook": "a callback, or the loop, calls `model.evaluate` every N steps",
-  "LoggingTensorHook": "`on_train_batch_end` of a callback, or the loop, logs every N steps",
+  "InMemoryEvaluatorHook": "`runtime.InMemoryEvaluator` evaluates within the training",
+  "LoggingTensorHook": "`runtime.LoggingTensor` logs values of a step every N steps or seconds",
   "NanTensorHook": (
-    "`tf.keras.callbacks.TerminateOnNaN` ends `fit` without an error, and a callback of your own "
-    "can raise one"
+    "`runtime.NanTensor` raises the same error, and `tf.keras.callbacks.TerminateOnNaN` ends `fit` "
+    "without one"
   ),
   "ProfilerHook": (
-    "`tf.keras.callbacks.TensorBoard(profile_batch=(first, last))` profiles, and "
-    "`tf.profiler.experimental` does in a loop"
+    "`runtime.Profiler` profiles a step at a time, and "
+    "`tf.keras.callbacks.TensorBoard(profile_batch=(first, last))` a range of them"
   ),
-  "StepCounterHook": "`tf.keras.callbacks.TensorBoard(write_steps_per_second=True)` does it",
+  "StepCounterHook": "`runtime.StepCounter` logs and writes the steps per second",
   "StopAtStepHook": (
-    "`remaining_steps(max_steps=...)` of `runtime.BackupAndRestore` says how many steps `fit` has "
-    "to go, and a loop asks before each step"
+    "`runtime.StopAtStep` ends the training as it did, and `remaining_steps(max_steps=...)` of "
+    "`runtime.BackupAndRestore` says how many steps `fit` has to go"
   ),
   "SummarySaverHook": (
     "`tf.keras.callbacks.TensorBoard(update_freq=N)` writes every N steps, and `tf.summary` does "
     "in a loop"
   ),
-  "make_early_stopping_hook": _EARLY_STOPPING,
-  "make_stop_at_checkpoint_step_hook": "a loop, or the number of epochs of `fit`, ends there",
-  "stop_if_higher_hook": _EARLY_STOPPING,
-  "stop_if_lower_hook": _EARLY_STOPPING,
-  "stop_if_no_decrease_hook": _EARLY_STOPPING,
-  "stop_if_no_increase_hook": _EARLY_STOPPING,
+  "make_early_stopping_hook": f"`runtime.make_early_stopping` asks the same function; {_EPOCHS}",
+  "make_stop_at_checkpoint_step_hook": "`runtime.StopAtStep(last_step=...)` is what a chief got of it",
+  **{
+    f"{name}_hook": f"`runtime.{name}` reads the same evaluations; {_EPOCHS}"
+    for name in ("stop_if_higher", "stop_if_lower", "stop_if_no_decrease", "stop_if_no_increase")
+  },
 }
 
 
