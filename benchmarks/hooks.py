@@ -227,6 +227,7 @@ def _groups(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
     "pure observers": [o for o in outcomes if o.hook.observes],
     "others": [o for o in outcomes if not o.hook.observes],
     "listeners among them": [o for o in outcomes if o.hook.base == hook_finder.LISTENER],
+    "in notebooks": [o for o in outcomes if o.hook.path.endswith(".ipynb")],
     "of built-in hooks": [o for o in outcomes if o.hook.base in hook_finder.BUILT_IN],
     "all": list(outcomes),
   }

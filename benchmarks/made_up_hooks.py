@@ -78,6 +78,7 @@ def _apart(task: dict[str, str]) -> dict[str, Any]:
 def attempt(task: dict[str, str]) -> dict[str, Any]:
   """Imports the file of a task, and trains with its hook."""
   finder = stand_ins.install()
+  _make_up_flags(task["scratch"])
   os.makedirs(task["scratch"], exist_ok=True)
   os.chdir(task["scratch"])
   text = Path(task["path"]).read_text(encoding="utf-8")
@@ -93,6 +94,23 @@ def attempt(task: dict[str, str]) -> dict[str, Any]:
   except BaseException as error:
     stepped = _why(error)
   return {"imported": None, "stepped": stepped, "stand_ins": finder.made}
+
+
+def _make_up_flags(scratch: str) -> None:
+  """Gives flags that a stand-in would have defined a value by their names."""
+  from absl import flags
+
+  defined = flags.FlagValues.__getattr__
+
+  def look_up(self, name):
+    try:
+      return defined(self, name)
+    except AttributeError:
+      if name.startswith("_"):
+        raise
+      return make_up(name, inspect.Parameter.empty, scratch)
+
+  flags.FlagValues.__getattr__ = look_up
 
 
 def _why(error: BaseException) -> str:

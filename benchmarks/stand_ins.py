@@ -19,7 +19,7 @@ PACKAGE = "stand_in_package"
 # What must be there itself: TensorFlow's own, and what only Python 2 had.
 _NEVER = frozenset(
   """
-  tensorflow tensorflow_core tensorflow_estimator keras tensorboard
+  tensorflow tensorflow_core tensorflow_estimator keras
   ConfigParser Queue StringIO __builtin__ cPickle commands urllib2 urlparse
   """.split()
 )

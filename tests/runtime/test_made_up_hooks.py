@@ -25,7 +25,7 @@ class Speed(tf.keras.callbacks.Callback):
 
   def on_train_batch_end(self, batch, logs=None):
     loss, other = runtime.fetch(["loss", "cross_loss_ref:0"], self.model, logs)
-    if runtime.global_step(self.model) % FLAGS.every == 0:
+    if runtime.global_step(self.model) % FLAGS.every == FLAGS.defined_by_first_party_step - 1:
       self.log.write("{:.3f}".format(loss + other), first_party.name)
 
 
