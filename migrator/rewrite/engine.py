@@ -196,6 +196,7 @@ _EDITED = (
   "hook_uses",
   "hook_fetches",
   "hook_keys",
+  "hook_helpers",
   "imports",
   "findings",
 )

@@ -26,24 +26,8 @@ _EVENTS = {
 }
 METHODS = tuple(_EVENTS)
 _PREFIXES = {"train": "on_train_", "evaluate": "on_test_", "predict": "on_predict_"}
-# What a callback may use as the hook did.
-_HARMLESS = (
-  "tf.logging",
-  "tf.get_logger",
-  "tf.gfile",
-  "tf.io.gfile",
-  "tf.errors",
-  "tf.flags",
-  "tf.app.flags",
-  "tf.train.latest_checkpoint",
-  "tf.train.get_checkpoint_state",
-  "tf.train.list_variables",
-  "tf.train.load_variable",
-  "tf.train.load_checkpoint",
-  "tf.keras.callbacks",
-)
-# Of the session's time, but they work without one.
-_RESPELLED = ("tf.train.SecondOrStepTimer", "tf.train.NanLossDuringTrainingError")
+# What looks at or changes directories.
+_FILES = ("latest_checkpoint", "get_checkpoint_state", "rmtree", "listdir", "remove", "glob")
 # Hook of TensorFlow -> callback of the runtime whose methods a subclass may override.
 _BASES = {
   "tf.train.SessionRunHook": "",
@@ -145,22 +129,25 @@ class _Conversion:
     self._use = use
     self._uses = uses
     self._family = hook_values.family(plan.module, node)
-    self._values = Values(plan.module, node, self._family)
+    self._values = Values(plan.module, node, self._family, guess=plan.known_keys is None)
     self._methods = [m for m in node.body if isinstance(m, ast.FunctionDef)]
 
   def run(self) -> None:
     for base in self._node.bases:
       self._base(base)
     self._check_body()
+    self._base_calls()
     hook_writers.convert(self._plan, self._tf, self._node)
     fetches = self._fetches()
+    handed: set[tuple[str, int, str]] = set()
     for method in self._methods:
       if method.name in METHODS:
         self._supers(method)
-        Parameters(self._plan, self._node, method, self._values, fetches, self._uses).convert()
+        handed |= self._parameters(method, fetches)
       elif method.name.startswith("on_") or method.name in ("set_model", "set_params"):
         self._refuse(method, f"defines {method.name}")
       self._rename_taken(method)
+    self._helpers(handed, fetches)
     hook_writers.finish(self._plan)
     self._remove_tensors()
     self._name_methods()
@@ -169,6 +156,31 @@ class _Conversion:
 
   def _refuse(self, node: ast.AST, what: str) -> None:
     raise Unsupported("EM302", node, hook=self._node.name, what=what)
+
+  def _parameters(self, method, fetches, roles=None) -> set[tuple[str, int, str]]:
+    parameters = Parameters(
+      self._plan, self._node, method, self._values, fetches, self._uses, roles
+    )
+    parameters.convert()
+    return parameters.handed
+
+  def _helpers(self, handed: set[tuple[str, int, str]], fetches: Optional[Fetches]) -> None:
+    """Converts own methods that get `run_context`, `run_values` or the session."""
+    plan = self._plan
+    inherited = {h for c in self._family[1:] for h in plan.hook_helpers.get(c, ())}
+    for name, _, _ in handed - inherited:
+      if not self._has(name):
+        self._refuse(self._node, f"hands the session's objects to {name} of its base class")
+    done: set[tuple[str, int, str]] = set()
+    waiting = handed | inherited
+    while waiting - done:
+      name = min(waiting - done)[0]
+      roles = {place: role for n, place, role in waiting if n == name}
+      done |= {h for h in waiting if h[0] == name}
+      method = next((m for m in self._methods if m.name == name), None)
+      if method is not None:
+        waiting |= self._parameters(method, fetches, roles)
+    plan.hook_helpers[self._node] = frozenset(waiting)
 
   # -- bases and super -----------------------------------------------------------
 
@@ -255,6 +267,16 @@ class _Conversion:
       if inherited != own_names:
         self._refuse(node, "has begin, and after_create_session of its base class")
 
+  def _base_calls(self) -> None:
+    """`tf.train.SessionRunHook.__init__(self)` names the callback's class as well."""
+    for inner in ast.walk(self._node):
+      if isinstance(inner, ast.Attribute) and inner.attr == "__init__":
+        symbol = self._plan.module.resolve(inner.value)
+        if symbol is not None and symbol.path == self._symbol.path:
+          base = next((b for b in self._node.bases if b in self._plan.expressions), None)
+          if base is not None:
+            self._plan.expressions[inner.value] = self._plan.expressions[base]
+
   def _check_parameters(self, method: ast.FunctionDef) -> None:
     arguments = method.args
     names = [a.arg for a in arguments.posonlyargs + arguments.args]
@@ -302,11 +324,17 @@ class _Conversion:
       if before and len(self._uses) > 1:
         self._refuse(self._node, "fetches other values in each run, in training and evaluation")
       fetching.store(attribute)
+      if not any(self._mentions_results(m) for m in self._readers()):
+        self._refuse(self._node, "runs what it fetches, and does not read it")
+      if fetching.appended and not any(self._reads_all(m) for m in self._readers()):
+        what = f"runs {plan.module.source(fetching.appended[0])} by fetching it"
+        self._refuse(fetching.appended[0], what)
       plan.hook_keys[self._node] = tuple(
         v for v in map(self._values.attribute, self._values.attributes()) if v and v.kind == "key"
       )
       plan.report("EM312", self._node, name=self._node.name, what="what `before_run` asks for")
       return Fetches(attribute=attribute, before_step=before)
+    fetching.check_read(value, self._readers())
     leaves = list(value.leaves())
     plan.hook_keys[self._node] = tuple(v for v in leaves if v.kind == "key")
     names = [v.text for v in leaves if v.kind == "named" and v.text != "loss"]
@@ -329,6 +357,34 @@ class _Conversion:
         step = f"{step} - 1"
     fetching.drop(capture)
     return Fetches(value=value, step=step)
+
+  def _readers(self) -> list[ast.FunctionDef]:
+    """The `after_run` methods that get what this class fetches: its own, or an inherited one."""
+    found = hook_values.method(self._family, "after_run")
+    readers = [] if found is None else [found]
+    for node in ast.walk(self._plan.module.tree):
+      if isinstance(node, ast.ClassDef) and self._node in hook_values.family(
+        self._plan.module, node
+      ):
+        readers += [
+          m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "after_run"
+        ]
+    return readers
+
+  def _mentions_results(self, method: ast.FunctionDef) -> bool:
+    names = [a.arg for a in method.args.posonlyargs + method.args.args][2:3]
+    return any(isinstance(n, ast.Name) and [n.id] == names for n in ast.walk(method))
+
+  def _reads_all(self, method: ast.FunctionDef) -> bool:
+    """Whether a method does more with what was fetched than taking items that are always there."""
+    names = [a.arg for a in method.args.posonlyargs + method.args.args][2:3]
+    for node in ast.walk(method):
+      if isinstance(node, ast.Attribute) and node.attr == "results":
+        parent = self._plan.module.parents[node]
+        plain = isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant)
+        if isinstance(node.value, ast.Name) and [node.value.id] == names and not plain:
+          return True
+    return False
 
   def _report_step(self) -> None:
     plan = self._plan
@@ -360,6 +416,40 @@ class _Conversion:
       for inner in ast.walk(self._node):
         if hook_values.reads(inner, name) and not self._is_edited(inner):
           self._remove_check(inner)
+
+    self._remove_variables()
+
+  def _remove_variables(self) -> None:
+    """Variables that held a graph, or a tensor of it, go with the last place that reads them."""
+    found = [
+      s
+      for method in self._methods
+      for s in ast.walk(method)
+      if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name)
+    ]
+    changed = True
+    while changed:
+      changed = False
+      for statement in found:
+        target = statement.targets[0]
+        assert isinstance(target, ast.Name)
+        loads = facts.loads(self._plan.module, target)
+        if self._is_edited(statement) or not loads or not self._is_of_graph(statement.value):
+          continue
+        if all(self._is_edited(load) for load in loads):
+          self._plan.statement(statement).replacement = []
+          changed = True
+
+  def _is_of_graph(self, node: ast.expr) -> bool:
+    """Whether an expression asks TensorFlow or the session for something of the graph."""
+    for inner in ast.walk(node):
+      if isinstance(inner, (ast.Name, ast.Attribute)):
+        symbol = self._plan.module.resolve(inner)
+        if symbol is not None and not symbol.path.startswith(hook_values.HARMLESS):
+          return symbol.path != "tf"
+        if isinstance(inner, ast.Attribute) and inner.attr in ("graph", "session"):
+          return True
+    return False
 
   def _remove_check(self, node: ast.AST) -> None:
     """`if self._global_step is None: raise ...` goes; another use is refused."""
@@ -395,9 +485,9 @@ class _Conversion:
       inside = any(a is node for a in plan.module.ancestors(use.node))
       if not inside or use.node in node.bases or isinstance(use.node, (ast.Import, ast.ImportFrom)):
         continue
-      if use.symbol.path in _RESPELLED:
+      if use.symbol.path in hook_values.RESPELLED:
         plan.expressions[use.node] = f"{self._tf}.compat.v1.{use.symbol.path[3:]}"
-      elif not use.symbol.path.startswith(_HARMLESS) and not self._is_edited(use.node):
+      elif not use.symbol.path.startswith(hook_values.HARMLESS) and not self._is_edited(use.node):
         self._refuse(use.node, f"uses {use.symbol.path}")
 
   # -- names ----------------------------------------------------------------------------
@@ -418,10 +508,21 @@ class _Conversion:
         parameters = parameters.replace("batch,", "_batch,")
       if method.name == "before_run":
         self._plan.report("EM306", method, name=self._node.name)
+      if method.name == "begin":
+        self._report_begin(method)
       name = f"{_PREFIXES[self._uses[0]]}{event}"
       self._plan.functions[method] = (name, f"self, {parameters}")
       if method.name == "after_create_session" and both:
         self._call_begin(method)
+
+  def _report_begin(self, method: ast.FunctionDef) -> None:
+    """What a hook does before the first checkpoint of a session, its callback does after it."""
+    for inner in ast.walk(method):
+      if isinstance(inner, ast.Raise) and not self._is_edited(inner):
+        self._plan.report("EM316", method, name=self._node.name, what="can raise")
+      elif isinstance(inner, ast.Attribute) and inner.attr in _FILES:
+        what = f"calls {self._plan.module.source(inner)}"
+        self._plan.report("EM316", method, name=self._node.name, what=what)
 
   def _call_begin(self, method: ast.FunctionDef) -> None:
     """A hook with both keeps `begin`, which the callback's `on_train_begin` calls first."""

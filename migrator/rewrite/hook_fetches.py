@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections.abc import Sequence
 from typing import Optional
 
 from migrator.analysis import facts
@@ -79,6 +80,7 @@ class FetchPlan:
     self._values = values
     self._method = method
     self._returns = [n for n in _own_nodes(method) if isinstance(n, ast.Return)]
+    self.appended: list[ast.expr] = []  # to what is fetched, in some runs
     self._statements: list[ast.Assign] = []  # that hold the SessionRunArgs
 
   def read(self) -> Optional[Value]:
@@ -96,6 +98,61 @@ class FetchPlan:
     if value is None or not self._is_constant(fetched[0]):
       return None
     return value
+
+  def check_read(self, value: Value, after: Sequence[ast.FunctionDef]) -> None:
+    """Checks that everything that could be an operation is read when it has run.
+
+    What is fetched and not read was fetched for what it does, as an update is.
+
+    Args:
+      value: what is fetched.
+      after: the methods that can read it.
+
+    Raises:
+      Unsupported: EM302.
+    """
+    for item in self._unread(value, after):
+      for leaf in item.leaves():
+        if leaf.kind == "key" or (leaf.kind == "named" and leaf.text != "loss"):
+          what = f"runs {leaf.text} by fetching it"
+          raise Unsupported("EM302", self._method, hook=self._node.name, what=what)
+
+  def _unread(self, value: Value, after: Sequence[ast.FunctionDef]) -> list[Value]:
+    """The parts of what is fetched that no method reads."""
+    module = self._plan.module
+    read: set[int] = set()
+    for method in after:
+      names = [a.arg for a in method.args.posonlyargs + method.args.args]
+      for node in ast.walk(method):
+        if not isinstance(node, ast.Name) or names[2:3] != [node.id]:
+          continue
+        results = module.parents[node]
+        if not isinstance(results, ast.Attribute):
+          return [] if isinstance(results, ast.Call) else [value]
+        places = self._places(value, results)
+        if places is None:
+          return []
+        read |= places
+    items = value.items or (value,)
+    return [item for place, item in enumerate(items) if place not in read]
+
+  def _places(self, value: Value, results: ast.Attribute) -> Optional[set[int]]:
+    """Which items of a container a place reads; None for all."""
+    module = self._plan.module
+    parent = module.parents[results]
+    if not value.items:
+      return None
+    if isinstance(parent, ast.Subscript):
+      key = module.constant(parent.slice)
+      if value.kind == "dict":
+        keys = [module.constant(k) for k in value.keys]
+        return {keys.index(key)} if key in keys else None
+      return {key % len(value.items)} if isinstance(key, int) else None
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    if isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == len(value.items):
+      unused = [isinstance(e, ast.Name) and e.id.startswith("_") for e in target.elts]
+      return {place for place, ignored in enumerate(unused) if not ignored}
+    return None
 
   def fetches_something(self) -> bool:
     return any(self.fetched(node) is not None for node in self._returns)
@@ -121,21 +178,27 @@ class FetchPlan:
     if arguments is None:
       raise Unsupported("EM302", value, hook=self._node.name, what="fetches *args or **kwargs")
     for name in ("feed_dict", "options"):
-      if name in arguments and self._plan.module.constant(arguments[name].value) is not None:
+      if name == "options" and self._only_reports(arguments.get(name)):
+        self._plan.report("EM315", value, name=self._node.name)
+      elif name in arguments and self._plan.module.constant(arguments[name].value) is not None:
         what = "feeds the session" if name == "feed_dict" else "gives options to the session"
         raise Unsupported("EM302", value, hook=self._node.name, what=what)
     return arguments["fetches"].value if "fetches" in arguments else None
 
+  def _only_reports(self, argument: Optional[facts.Argument]) -> bool:
+    """Whether options change only what TensorFlow says when it runs out of memory."""
+    call = self._plan.module.definition(argument.value) if argument is not None else None
+    if not isinstance(call, ast.Call) or call.args:
+      return False
+    return [k.arg for k in call.keywords] == ["report_tensor_allocations_upon_oom"]
+
   def _is_constant(self, node: ast.expr) -> bool:
-    """Whether no variable of the method has a part in it."""
-    for name in ast.walk(node):
-      if isinstance(name, ast.Name):
-        scope, bindings = self._plan.module.scope_of[name].lookup(name.id)
-        if scope is None or scope.node is not self._method:
-          continue
-        if not all(b.kind == "param" for b in bindings) and self._values.of(name) is None:
-          return False
-    return True
+    """Whether the keys of all dicts in it can be written where the values are read."""
+    return not any(
+      isinstance(inner, ast.Dict)
+      and any(isinstance(n, ast.Name) for key in inner.keys if key for n in ast.walk(key))
+      for inner in ast.walk(node)
+    )
 
   def drop(self, replacement: Optional[list[str]] = None) -> None:
     """Plans the removal of the return of a before_run that always fetches the same."""
@@ -251,6 +314,7 @@ class FetchPlan:
           what = f"fetches {node.id}, which {inner.func.attr} changes"
           raise Unsupported("EM302", inner, hook=self._node.name, what=what)
         self._check(inner.args[0], seen)
+        self.appended.append(inner.args[0])
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

@@ -17,6 +17,14 @@ from migrator.rewrite.plan import Plan, StatementEdit, Unsupported
 
 # Who calls the hook -> the attribute of the model that ends what it does.
 STOPS = {"train": "stop_training", "evaluate": "stop_evaluating", "predict": "stop_predicting"}
+# The parameters of the hook methods after self, by what they are.
+ROLES = {
+  "begin": (),
+  "after_create_session": ("session", ""),
+  "before_run": ("context",),
+  "after_run": ("context", "values"),
+  "end": ("session",),
+}
 _RUN = ("fetches", "feed_dict", "options", "run_metadata")
 
 
@@ -30,6 +38,10 @@ class Parameters:
     values: of the class.
     fetches: what the hook fetches, None if it fetches nothing.
     uses: who calls the hook.
+    roles: of the method's parameters after self, where it is no method of a hook: by place.
+
+  Attributes:
+    handed: own methods to which a parameter is handed on: name, place and role.
   """
 
   def __init__(
@@ -40,6 +52,7 @@ class Parameters:
     values: Values,
     fetches: Optional[Fetches],
     uses: Sequence[str],
+    roles: Optional[dict[int, str]] = None,
   ):
     self._plan = plan
     self._module = plan.module
@@ -49,6 +62,10 @@ class Parameters:
     self._fetches = fetches
     self._uses = uses
     self._names = [a.arg for a in method.args.posonlyargs + method.args.args][1:]
+    places = dict(enumerate(ROLES[method.name])) if roles is None else roles
+    self._roles = {n: places[i] for i, n in enumerate(self._names) if i in places}
+    self._is_helper = roles is not None
+    self.handed: set[tuple[str, int, str]] = set()
     self._variable = ""
 
   def convert(self) -> None:
@@ -60,7 +77,7 @@ class Parameters:
     self._variable = self._hoisted()
     for inner in ast.walk(self._method):
       if isinstance(inner, ast.Name) and self._is_parameter(inner) and not self._dropped(inner):
-        self._convert(inner, self._names.index(inner.id))
+        self._convert(inner, self._roles[inner.id])
 
   def _hoisted(self) -> str:
     """The variable that holds what was fetched, where it is read more than once; else ""."""
@@ -91,7 +108,7 @@ class Parameters:
 
   def _is_parameter(self, name: ast.Name) -> bool:
     """Whether a name is the parameter, also in a function within the method."""
-    if name.id not in self._names:
+    if name.id not in self._roles:
       return False
     scope, _ = self._module.scope_of[name].lookup(name.id)
     return scope is not None and scope.node is self._method
@@ -113,18 +130,17 @@ class Parameters:
       return True
     return False
 
-  def _convert(self, name: ast.Name, place: int) -> None:
+  def _convert(self, name: ast.Name, role: str) -> None:
     parent = self._module.parents[name]
-    if self._method.name in ("after_create_session", "end") and place == 0:
+    if isinstance(parent, ast.Call) and name in parent.args and self._hand_on(parent, name, role):
+      pass
+    elif role == "session":
       self._session(name)
-    elif isinstance(parent, ast.Call) and name in parent.args and self._ignores(parent, name):
-      self._plan.expressions[name] = "None"
-    elif not isinstance(parent, ast.Attribute) or self._method.name not in (
-      "before_run",
-      "after_run",
-    ):
+    elif self._is_helper and role == "values" and self._is_tested(name):
+      pass
+    elif not isinstance(parent, ast.Attribute) or not role:
       self._refuse(name, name)
-    elif place == 1:
+    elif role == "values":
       self._run_values(parent)
     elif parent.attr == "session":
       self._context_session(parent)
@@ -140,6 +156,41 @@ class Parameters:
   def _refuse(self, name: ast.AST, used: ast.AST) -> None:
     what = f"uses {self._module.source(used)} in {self._method.name}"
     raise Unsupported("EM302", name, hook=self._node.name, what=what)
+
+  def _is_tested(self, name: ast.Name) -> bool:
+    """Whether a place only asks if there is something."""
+    parent = self._module.parents[name]
+    if isinstance(parent, ast.Compare):
+      return all(isinstance(o, (ast.Is, ast.IsNot)) for o in parent.ops)
+    if isinstance(parent, (ast.If, ast.IfExp, ast.While)):
+      return parent.test is name
+    return isinstance(parent, ast.BoolOp)
+
+  def _hand_on(self, call: ast.Call, name: ast.Name, role: str) -> bool:
+    """Plans the argument of a call of an own method, which is converted too if it reads it."""
+    if self._ignores(call, name):
+      self._plan.expressions[name] = "None"
+      return True
+    if not hook_values.is_own_attribute(call.func) or not role:
+      return False
+    assert isinstance(call.func, ast.Attribute)
+    place = call.args.index(name)
+    if any(isinstance(a, ast.Starred) for a in call.args[:place]):
+      return False
+    helper = hook_values.method(hook_values.family(self._module, self._node), call.func.attr)
+    if helper is None:
+      return False
+    self.handed.add((call.func.attr, place, role))
+    if role == "values":
+      if not self._is_helper and self._fetches is None:
+        return False
+      if self._is_helper:
+        return True  # it holds the results already
+      assert self._fetches is not None
+      self._plan.expressions[name] = self._fetches.results(self._plan.runtime())
+    else:
+      self._plan.expressions[name] = "None"
+    return True
 
   def _ignores(self, call: ast.Call, name: ast.Name) -> bool:
     """Whether a call is one of an own method that does nothing with this argument."""
@@ -164,6 +215,9 @@ class Parameters:
   # -- run_values and run_context --------------------------------------------------
 
   def _run_values(self, attribute: ast.Attribute) -> None:
+    if self._is_helper and attribute.attr == "results":
+      self._plan.expressions[attribute] = self._module.source(attribute.value)
+      return
     if attribute.attr != "results" or self._fetches is None:
       self._refuse(attribute, attribute)
       return
@@ -190,6 +244,9 @@ class Parameters:
 
   def _bound(self, node: ast.AST, text: str) -> str:
     """A difference in parentheses where an operator beside it would bind tighter."""
+    string = next((a for a in self._module.ancestors(node) if isinstance(a, ast.JoinedStr)), None)
+    if string is not None and '"' in text and self._module.source(string).lstrip("fFrR")[:1] == '"':
+      text = text.replace('"', "'")
     loose = (ast.Assign, ast.keyword, ast.Call, ast.Return, ast.Tuple, ast.List, ast.Dict)
     return f"({text})" if text.endswith(" - 1") and not self._is_in(node, loose) else text
 
@@ -260,10 +317,21 @@ class Parameters:
         if text is not None:
           self._plan.expressions[parent] = text
           return
-      if isinstance(node, ast.Name) and self._ignores(parent, node):
-        self._plan.expressions[node] = "None"
+      if isinstance(node, ast.Attribute) and self._hand_on_attribute(parent, node):
         return
     self._refuse(node, parent if isinstance(parent, (ast.Attribute, ast.Call)) else node)
+
+  def _hand_on_attribute(self, call: ast.Call, node: ast.Attribute) -> bool:
+    """`self.log(run_context.session)`."""
+    if not hook_values.is_own_attribute(call.func):
+      return False
+    assert isinstance(call.func, ast.Attribute)
+    helper = hook_values.method(hook_values.family(self._module, self._node), call.func.attr)
+    if helper is None or any(isinstance(a, ast.Starred) for a in call.args):
+      return False
+    self.handed.add((call.func.attr, call.args.index(node), "session"))
+    self._plan.expressions[node] = "None"
+    return True
 
   def _read(self, value: Optional[Value]) -> Optional[str]:
     """The source of what a run of its own reads: the global step as it is now."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
-from migrator.analysis import facts
+from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module
 
 _STEP_CALLS = frozenset(
@@ -24,6 +24,27 @@ _STEP_NAMES = ("global_step", "global_step:0", "GLOBAL_STEP")
 LOSS_NAMES = frozenset(
   """loss loss:0 dnn/head/weighted_loss/Sum dnn/head/weighted_loss/Sum:0""".split()
 )
+
+# What a callback may use as the hook did.
+HARMLESS = (
+  "tf.logging",
+  "tf.get_logger",
+  "tf.gfile",
+  "tf.io.gfile",
+  "tf.errors",
+  "tf.flags",
+  "tf.app.flags",
+  "tf.train.latest_checkpoint",
+  "tf.train.get_checkpoint_state",
+  "tf.train.list_variables",
+  "tf.train.load_variable",
+  "tf.train.load_checkpoint",
+  "tf.keras.callbacks",
+  "tensorflow.python.platform.tf_logging",
+  "tensorflow.python.platform.gfile",
+)
+# Of the session's time, but they work without one.
+RESPELLED = ("tf.train.SecondOrStepTimer", "tf.train.NanLossDuringTrainingError")
 
 
 class Value(NamedTuple):
@@ -60,10 +81,14 @@ class Values:
     module: the file.
     node: the class.
     family: the class and its base classes in the file.
+    guess: whether a tensor of which nothing is known may be called as the hook calls it.
   """
 
-  def __init__(self, module: Module, node: ast.ClassDef, family: list[ast.ClassDef]):
+  def __init__(
+    self, module: Module, node: ast.ClassDef, family: list[ast.ClassDef], guess: bool = False
+  ):
     self._module = module
+    self._guess = guess
     self._node = node
     self._family = family
     self._assigned: dict[str, list[ast.Assign]] = {}
@@ -75,6 +100,7 @@ class Values:
               assert isinstance(target, ast.Attribute)
               self._assigned.setdefault(target.attr, []).append(inner)
     self._pending: set[str] = set()
+    self._own_nodes = {n for owner in family for n in ast.walk(owner)}
 
   def of(self, node: Optional[ast.expr]) -> Optional[Value]:
     """What an expression stands for; None if that is not known."""
@@ -87,7 +113,10 @@ class Values:
       kind = "list" if isinstance(node, ast.List) else "tuple"
       return None if None in items else Value(kind, items=tuple(items))  # type: ignore[arg-type]
     if isinstance(node, ast.Dict) and None not in node.keys:
-      items = [self.of(value) for value in node.values]
+      items = [
+        self.of(value) or self._called(self._module.constant(key))
+        for key, value in zip(node.keys, node.values)
+      ]
       keys = tuple(key for key in node.keys if key is not None)
       return None if None in items else Value("dict", items=tuple(items), keys=keys)  # type: ignore[arg-type]
     if isinstance(node, ast.Call):
@@ -100,6 +129,12 @@ class Values:
     if isinstance(node, ast.Name):
       return self._name(node)
     return None
+
+  def _called(self, name: Any) -> Optional[Value]:
+    """A tensor by the name that the hook has for it, where that may be guessed."""
+    if not self._guess or not isinstance(name, str):
+      return None
+    return Value("named", name.strip("_")) if name.strip("_") else None
 
   def _call(self, node: ast.Call) -> Optional[Value]:
     symbol = self._module.resolve(node.func)
@@ -123,6 +158,8 @@ class Values:
 
   def _name(self, node: ast.Name) -> Optional[Value]:
     scope, bindings = self._module.scope_of[node].lookup(node.id)
+    if scope is not None and scope.node not in self._own_nodes and not scope.is_module:
+      return self._called(node.id)  # of the function around the class
     if len(bindings) != 1 or bindings[0].value is None or scope is None:
       return None
     for load in facts.loads(self._module, node):
@@ -130,7 +167,11 @@ class Values:
       stored = isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
       if stored or isinstance(parent, ast.Attribute):
         return None  # something changes what it holds
-    return self.of(bindings[0].value) if isinstance(scope.node, ast.FunctionDef) else None
+    if not isinstance(scope.node, ast.FunctionDef):
+      return None
+    value = self.of(bindings[0].value)
+    looked_up = isinstance(bindings[0].value, (ast.Call, ast.Attribute, ast.Subscript))
+    return value or (self._called(node.id) if looked_up else None)
 
   def attribute(self, name: str) -> Optional[Value]:
     """What `self.name` stands for, if all assignments agree; None at first is looked over."""
@@ -156,7 +197,22 @@ class Values:
         return Value("key", parameter=parameter)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
       return Value("key", node.value)
-    return self.of(node)
+    value = self.of(node)
+    looked_up = isinstance(node, (ast.Call, ast.Attribute, ast.Subscript))
+    if value is None and looked_up and self._is_tensor(node):
+      assert isinstance(statement.targets[0], ast.Attribute)
+      return self._called(statement.targets[0].attr)
+    return value
+
+  def _is_tensor(self, node: ast.expr) -> bool:
+    """Whether TensorFlow makes or finds what an expression gives."""
+    for inner in ast.walk(node):
+      symbol = self._module.resolve(inner) if isinstance(inner, (ast.Name, ast.Attribute)) else None
+      if symbols.is_tensorflow(symbol) and symbol.path != "tf":  # type: ignore[union-attr]
+        return not symbol.path.startswith((*HARMLESS, *RESPELLED))
+      if isinstance(inner, ast.Attribute) and inner.attr in (*_LOOKUPS, "get_collection"):
+        return True
+    return False
 
   def _parameter(self, node: ast.Name) -> str:
     """The constructor's parameter that a name reads, "" if it is none."""

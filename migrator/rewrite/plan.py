@@ -74,6 +74,7 @@ class Plan:
     # is known only when they run.
     self.hook_uses: dict[ast.ClassDef, tuple[str, ...]] = {}
     self.hook_fetches: dict[ast.ClassDef, Any] = {}
+    self.hook_helpers: dict[ast.ClassDef, frozenset[tuple[str, int, str]]] = {}
     self.hook_keys: dict[ast.ClassDef, tuple[Any, ...]] = {}
     # The values of a step that the training of the file gives; None where that is not known.
     self.known_keys: Optional[frozenset[str]] = frozenset(("loss",))

@@ -90,3 +90,26 @@ class Rate(tf.compat.v1.train.SessionRunHook):
     'rate, accuracy = runtime.fetch(self._rate, self.model, logs), logs["accuracy"]' in result.text
   )
   assert "EM312" in codes(result)
+
+
+def test_tensors_are_called_as_the_hook_calls_them():
+  source = """
+import tensorflow as tf
+
+
+class Total(tf.compat.v1.train.SessionRunHook):
+  def begin(self):
+    self._rate = tf.compat.v1.get_collection("rates")[0]
+
+  def before_run(self, run_context):
+    graph = tf.compat.v1.get_default_graph()
+    return tf.compat.v1.train.SessionRunArgs(
+        {"total": graph.get_collection("total_loss")[0], "rate": self._rate})
+
+  def after_run(self, run_context, run_values):
+    print(run_values.results["total"], run_values.results["rate"])
+"""
+  result = run(source, hooks="all")
+  assert 'print(logs["total"], logs["rate"])' in result.text
+  assert "get_collection" not in result.text
+  assert "EM312" in codes(result)

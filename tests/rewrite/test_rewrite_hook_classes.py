@@ -122,7 +122,12 @@ def test_lists_of_hooks(hooks, extra, fit, loop):
     ("def before_run(self, c): return x", "returns x"),
     ("def before_run(self, c): return tf1.train.SessionRunArgs('loss', {p: 1})", "feeds"),
     ("def before_run(self, c): return tf1.train.SessionRunArgs('loss', None, o)", "options"),
-    ("def before_run(self, c): return tf1.train.SessionRunArgs('rate:0')", "fetches rate"),
+    ("def before_run(self, c): return tf1.train.SessionRunArgs('rate:0')", "runs rate"),
+    (
+      "def before_run(self, c): return tf1.train.SessionRunArgs('rate:0')\n"
+      "    def after_run(self, c, v): print(v.results)",
+      "fetches rate",
+    ),
     ("def after_run(self, c, v): print(v.results)", "v.results"),
     ("def after_create_session(self, s, c): s.run(x)", "runs x in the session"),
     ("def before_run(self, c): c.session.run(x)", "runs x in the session"),

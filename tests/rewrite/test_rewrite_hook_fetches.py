@@ -185,9 +185,43 @@ def test_own_method_may_get_the_context_that_it_does_not_read():
   assert "self.note(3, None)" in transformed(program(hook))
 
 
-def test_own_method_that_reads_the_context_is_refused():
+def test_own_method_that_gets_the_context_may_stop_the_training():
   hook = seen("", "self.note(run_context)") + "    def note(self, c):\n        c.request_stop()\n\n"
+  text = transformed(program(hook))
+  assert "self.note(None)" in text
+  assert body_of(text, "note") == "self.model.stop_training = True"
+
+
+def test_own_method_gets_the_values_that_were_fetched():
+  hook = seen(f'return {ARGS}({{"l": "{LOSS}"}})', "self.note(1, run_values)")
+  hook += "    def note(self, n, run_values):\n        f(run_values.results.items())\n\n"
+  text = transformed(program(hook))
+  assert body_of(text, "on_train_batch_end") == "self.note(1, {'l': logs[\"loss\"]})"
+  assert body_of(text, "note") == "f(run_values.items())"
+
+
+def test_own_method_that_keeps_the_context_is_refused():
+  hook = seen("", "self.note(run_context)") + "    def note(self, c):\n        self.c = c\n\n"
   left_whole(program(hook), "EM302")
+
+
+def test_value_within_an_f_string_gets_the_other_quotes():
+  text = transformed(program(seen(f'return {ARGS}("{LOSS}")', 'f(f"{run_values.results:.3f}")')))
+  assert body_of(text, "on_train_batch_end") == "f(f\"{logs['loss']:.3f}\")"
+
+
+def test_options_that_only_report_go_with_a_note():
+  before = f"return {ARGS}([], options=tf1.RunOptions(report_tensor_allocations_upon_oom=True))"
+  result = run(program(seen(before, "f(3)")))
+  assert "RunOptions" not in result.text
+  assert "EM315" in codes(result)
+
+
+@pytest.mark.parametrize(
+  "begin", ["if x:\n    raise ValueError(x)", "tf1.train.latest_checkpoint(x)"]
+)
+def test_begin_that_sees_the_time_before_the_first_checkpoint_is_reported(begin):
+  assert "EM316" in codes(run(program(seen("", "f(3)", begin))))
 
 
 def test_summaries_of_numbers_are_written_by_tf2():
