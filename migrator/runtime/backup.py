@@ -106,6 +106,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     self._listeners: tuple[Any, ...] = ()
     self._held: Optional[str] = None
     self._failed = False
+    self._stepped = False  # Whether the weights may be others than those of the last restore.
     self.restore()
 
   @property
@@ -147,7 +148,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       else:
         self._restore_initial()
     self._held = path
-    self._failed = False
+    self._failed = self._stepped = False
     return path
 
   def _restore_initial(self) -> None:
@@ -155,7 +156,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     if self._initial is not None:
       for variable, value in self._initial:
         variable.assign(value)
-    elif self._failed or self.global_step:
+    elif self._stepped or self.global_step:
       raise CheckpointError(
         f"There is no checkpoint in {self._model_dir} any more, and the model has been trained: make "
         "the model again to start afresh."
@@ -238,6 +239,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
   def on_train_batch_begin(self, batch: int, logs: Optional[dict] = None) -> None:
     """Makes `logs["loss"]` the loss of this step."""
     self._raise_if_nan()
+    self._stepped = True
     self.model.reset_metrics()
 
   def on_train_batch_end(self, batch: int, logs: Optional[dict] = None) -> None:
@@ -335,6 +337,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     state_in_training = (
       [(v, v.numpy()) for v in self._checkpoint.by_name.values()] if self._failed else None
     )
+    stepped = self._stepped
     path = self._restore_if_changed()
     if path is None:
       tf.get_logger().warning(
@@ -348,4 +351,4 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       if state_in_training is not None:
         for variable, value in state_in_training:
           variable.assign(value)
-        self._held, self._failed = held, True
+        self._held, self._failed, self._stepped = held, True, stepped
