@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 from migrator.analysis.module import Module
 from migrator.lint import values
@@ -129,6 +129,7 @@ class Proposal:
     first = (numbered or self._places)[0]
     if not numbered:
       keep = ["keep_checkpoint_max=1"]
+      self._policy.recovers = True
       lines = graph.spell([p.call.lineno for p in self._places])
       self._policy.questions.append(
         f"{lines}: without `global_step=` each save replaced the one before. One checkpoint stays "
@@ -179,7 +180,10 @@ class Proposal:
         code = [f"{loading}  # of the old program"]
       elif own is None:
         code += comments([f"Where `{read}` is another place than `{directory}`: `{loading}`."])
-      lines.append((restored.call.lineno, [self._instead(restored.call), *code]))
+      else:
+        code += self._rest_of_guard(restored)
+      place = restored.guard or restored.call
+      lines.append((place.lineno, [self._instead(place), *code]))
     for saved in self._places:
       saving = self._save(saved, directory, name)
       lines.append((saved.call.lineno, [self._instead(saved.call), *saving]))
@@ -190,15 +194,37 @@ class Proposal:
     same = saved.place.directory == directory and saved.place.name == name
     if saved.keeps_no_state or not (same or not self._is_saver):
       why = "no list of it, never deleted" if saved.keeps_no_state else "beside the manager's"
-      path = saved.text
-      if saved.number is not None and not saved.place.number:
-        path = f'"%s-%d" % ({saved.text}, int({saved.number or step}))'
+      path = f'os.path.join({saved.place.directory}, "tf2", {saved.place.name})'
+      if saved.number is not None:
+        path = f'"%s-%d" % ({path}, int({saved.number or step}))'
       return [f"{checkpoint}.write({path})  # {why}"]
     number = f"checkpoint_number={saved.number}, " if saved.number else ""
     return [f"{manager}.save({number}check_interval=False)"]
 
-  def _instead(self, call: ast.Call) -> str:
-    return f"# In place of line {call.lineno}, `{values.text(self._module, call)}`:"
+  def _rest_of_guard(self, restored: restores.Restored) -> list[str]:
+    """What to do with the rest of the branch in which something is restored."""
+    guard = restored.guard
+    if guard is None:
+      return []
+    lines = []
+    if len(guard.body) > 1 or isinstance(guard.body[0], ast.If):
+      lines += comments(
+        [
+          f"What else the branch does stays; for a step read from the path take `int({self._names.step})`."
+        ]
+      )
+    if guard.orelse:
+      lines += comments(
+        ["Of the other branch nothing that initializes variables is left: they have their values."]
+      )
+    return lines
+
+  def _instead(self, place: Union[ast.Call, ast.If]) -> str:
+    if isinstance(place, ast.Call):
+      return f"# In place of line {place.lineno}, `{values.text(self._module, place)}`:"
+    test = values.text(self._module, place.test)
+    lines = f"lines {place.lineno}-{place.end_lineno}"
+    return f"# In place of {lines}, `if {test}`, which it asks itself:"
 
   # -- a unit that writes single files ------------------------------------------------------
 

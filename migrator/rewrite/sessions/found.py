@@ -78,6 +78,7 @@ class Unit:
   Attributes:
     kind: the symbol of what makes it, for example "tf.train.Saver".
     call: what makes it.
+    key: what is equal for all expressions that mean it.
     name: the variable that it is bound to; "" for none.
     arguments: of the call.
     others: calls that make the same variable on other paths of the program.
@@ -88,6 +89,7 @@ class Unit:
 
   kind: str
   call: ast.Call
+  key: Any
   name: str
   arguments: values.Arguments
   others: list[ast.Call] = dataclasses.field(default_factory=list)
@@ -124,7 +126,7 @@ def starts_services(module: Module, supervisor: Unit) -> bool:
   for node in module.scope_of:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
       continue
-    if node.func.attr not in _SESSIONS or ast.unparse(node.func.value) != supervisor.name:
+    if node.func.attr not in _SESSIONS or _key(module, node.func.value) != supervisor.key:
       continue
     arguments = values.arguments(module, node, ("master", "config", "start_standard_services"))
     started.append(values.literal(module, arguments.get("start_standard_services")) is not False)
@@ -147,13 +149,13 @@ def find(module: Module) -> list[Unit]:
       units[key].others.append(call)
       continue
     name = module.source(target) if target is not None else ""
-    units[key] = _make(module, call, symbol.path, name)
+    units[key] = _make(module, call, key, symbol.path, name)
   _add_uses(module, units)
   return sorted(units.values(), key=lambda u: (u.call.lineno, u.call.col_offset))
 
 
-def _make(module: Module, call: ast.Call, path: str, name: str) -> Unit:
-  unit = Unit(path, call, name, bind(module, call, path))
+def _make(module: Module, call: ast.Call, key: Any, path: str, name: str) -> Unit:
+  unit = Unit(path, call, key, name, bind(module, call, path))
   if path == SAVER:
     unit.saver = call
   elif path == SUPERVISOR:

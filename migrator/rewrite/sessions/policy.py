@@ -190,6 +190,8 @@ def _add_hook(
       )
     policy.directory, policy.name = other.directory, other.name
     policy.cadence, policy.keep = other.cadence, other.keep
+    # The session tells its own Saver only of the checkpoints of earlier processes.
+    policy.recovers = hook.get("saver") is None
     policy.questions += other.questions
     return
   same = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple, Optional
 
+from migrator.analysis import symbols
 from migrator.analysis.module import Module
 from migrator.lint import values
 from migrator.lint.checks import reaching
@@ -23,12 +24,14 @@ class Restored(NamedTuple):
     node: the path.
     text: its source.
     directory: source of the directory whose newest checkpoint it is; "" for a path.
+    guard: the `if` that asks whether there is a checkpoint, if there is one around.
   """
 
   call: ast.Call
   node: ast.expr
   text: str
   directory: str
+  guard: Optional[ast.If]
 
 
 def of(module: Module, call: ast.Call) -> Optional[Restored]:
@@ -36,7 +39,35 @@ def of(module: Module, call: ast.Call) -> Optional[Restored]:
   node = values.arguments(module, call, found.RESTORE_PARAMETERS).get("save_path")
   if node is None:
     return None
-  return Restored(call, node, source(module, node), _directory(module, node))
+  directory = _directory(module, node)
+  guard = _guard(module, call, node) if directory else None
+  return Restored(call, node, source(module, node), directory, guard)
+
+
+def _guard(module: Module, call: ast.Call, path: ast.expr) -> Optional[ast.If]:
+  """The outermost `if` around a call that only asks whether there is something to restore."""
+  found_guard = None
+  names = {n.id for n in ast.walk(path) if isinstance(n, ast.Name)}
+  child: ast.AST = call
+  for ancestor in module.ancestors(call):
+    if isinstance(ancestor, (ast.FunctionDef, ast.For, ast.While)):
+      break
+    if isinstance(ancestor, ast.If) and child in ancestor.body:
+      asked = {n.id for n in ast.walk(ancestor.test) if isinstance(n, ast.Name)}
+      if asked & names and not _asks_more(module, ancestor.test, names):
+        found_guard = ancestor
+    child = ancestor
+  return found_guard
+
+
+def _asks_more(module: Module, test: ast.expr, names: set[str]) -> bool:
+  """Whether a condition is about anything but the path, TensorFlow and the file system."""
+  for node in ast.walk(test):
+    if not isinstance(node, ast.Name) or node.id in names or node.id == "os":
+      continue
+    if not symbols.is_tensorflow(module.resolve(node)):
+      return True
+  return False
 
 
 def _directory(module: Module, node: ast.expr) -> str:
