@@ -49,7 +49,7 @@ class Outcome:
     codes: what is said of the class, sorted.
     reasons: the messages of those, for a class that is not rewritten.
     imported: whether the new file can be imported; None when that was not tried.
-    stepped: whether the new class took its steps.
+    stepped: whether the new class took its steps; in a file that cannot be imported, without what fails.
     why: what the import or the steps ended with.
   """
 
@@ -216,7 +216,7 @@ def check(python: str, outcomes: Sequence[Outcome], folder: Path, scratch: Path)
     raise SystemExit(f"{process.stderr[-2000:]}\n{python} did not run all of the new hooks")
   for one, answer in zip(tried, answers):
     one.imported, one.stepped = answer["imported"] is None, answer["stepped"] is None
-    one.why = answer["imported"] or answer["stepped"] or ""
+    one.why = "; ".join(filter(None, (answer["imported"], answer["stepped"])))
 
 
 # --- printing
@@ -244,7 +244,7 @@ def share(of: int, part: int) -> float:
 def table(outcomes: Sequence[Outcome]) -> list[str]:
   """The lines of a Markdown table: a row for each kind of class."""
   lines = [
-    "| | classes | rewritten | imports | takes steps | migrated | share | goal |",
+    "| | classes | rewritten | takes steps | its file imports | both: migrated | share | goal |",
     "|---|---|---|---|---|---|---|---|",
   ]
   for name, group in _groups(outcomes).items():
@@ -253,8 +253,8 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
       name,
       len(group),
       sum(o.rewritten for o in group),
-      sum(bool(o.imported) for o in group),
       sum(bool(o.stepped) for o in group),
+      sum(bool(o.imported) for o in group),
       migrated,
       f"{share(len(group), migrated):.0%}" if group else "",
       f"{GOALS[name]:.0%}" if name in GOALS else "",

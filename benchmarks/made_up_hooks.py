@@ -3,8 +3,9 @@
   python benchmarks/made_up_hooks.py < tasks
 
 Each line of the input is a task: {"path": file, "name": qualified class, "scratch": folder}. Each line of
-the output tells of one, in their order: "imported" and "stepped", null or why not, and "stand_ins",
-the modules that are not installed. Each task has a process of its own, forked after the import of TensorFlow.
+the output tells of one, in their order: "imported" and "stepped", null or why not; "stand_ins",
+the modules that are not installed. What is "stepped" of a file that cannot be imported ran without those
+statements of the file that fail. Each task has a process of its own, forked after the import of TensorFlow.
 Needs TensorFlow 2.16 or later; `benchmarks/hooks.py` calls it.
 """
 
@@ -71,7 +72,7 @@ def _apart(task: dict[str, str]) -> dict[str, Any]:
   os.waitpid(child, 0)
   if not raw:
     why = f"did not end within {LIMIT_SECONDS} s, or crashed"
-    return {"imported": why, "stepped": "not imported", "stand_ins": []}
+    return {"imported": why, "stepped": why, "stand_ins": []}
   return json.loads(raw)
 
 
@@ -82,18 +83,19 @@ def attempt(task: dict[str, str]) -> dict[str, Any]:
   os.makedirs(task["scratch"], exist_ok=True)
   os.chdir(task["scratch"])
   text = Path(task["path"]).read_text(encoding="utf-8")
+  imported = stepped = None
   try:
     module = load(text, task["path"])
   except BaseException as error:
-    why = _why(error)
-    return {"imported": why, "stepped": "not imported", "stand_ins": finder.made}
+    imported = _why(error)
   try:
+    if imported:
+      module = load(text, task["path"], parts=True)
     cls = find(module, ast.parse(text), task["name"])
     step(cls, text_constants(ast.parse(text), task["name"]), task["scratch"])
-    stepped = None
   except BaseException as error:
     stepped = _why(error)
-  return {"imported": None, "stepped": stepped, "stand_ins": finder.made}
+  return {"imported": imported, "stepped": stepped, "stand_ins": finder.made}
 
 
 def _make_up_flags(scratch: str) -> None:
@@ -117,15 +119,27 @@ def _why(error: BaseException) -> str:
   return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"[:200]
 
 
-def load(text: str, path: str) -> types.ModuleType:
-  """Runs a file as a module in the midst of a package of stand-ins."""
+def load(text: str, path: str, parts: bool = False) -> types.ModuleType:
+  """Runs a file as a module in the midst of a package of stand-ins.
+
+  Args:
+    text: its code.
+    path: the file.
+    parts: whether each statement runs apart, and those that fail are left out.
+  """
   name = f"{stand_ins.PACKAGE}.a.b.c.d.{Path(path).stem}"
   module = types.ModuleType(name)
   module.__package__ = name.rpartition(".")[0]
   module.__file__ = path
   sys.modules[name] = module
   sys.argv = [path]
-  exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
+  if parts:
+    for statement in ast.parse(text).body:
+      alone = compile(ast.Module([statement], type_ignores=[]), path, "exec", dont_inherit=True)
+      with contextlib.suppress(Exception, SystemExit):
+        exec(alone, module.__dict__)
+  else:
+    exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
   if "absl.flags" in sys.modules:
     sys.modules["absl.flags"].FLAGS.mark_as_parsed()
   return module

@@ -74,7 +74,9 @@ def answers(repository, tmp_path_factory):
   """What is said of each class, by its name; of files that cannot be imported, by theirs."""
   folder = tmp_path_factory.mktemp("made_up")
   (folder / "rewritten.py").write_text(REWRITTEN)
-  (folder / "old.py").write_text("import tensorflow as tf\n\ntf.contrib.layers\n\nclass A: pass\n")
+  (folder / "old.py").write_text(
+    "import tensorflow as tf\n\ntf.contrib.layers\n\nclass A(tf.keras.callbacks.Callback):\n  pass\n"
+  )
   (folder / "private.py").write_text("import tensorflow.contrib.slim\n\nclass A: pass\n")
   names = ["Speed", "Upload", "Abstract", "Stops", "Asks", "Plain", "train.Local", "Absent"]
   tasks = [("rewritten", name) for name in names] + [("old", "A"), ("private", "A")]
@@ -116,3 +118,8 @@ def test_a_hook_that_fails_or_is_none_is_told_with_why(answers):
 def test_tensorflow_is_never_stood_in_for(answers):
   assert answers["old"]["imported"].startswith("AttributeError: ")
   assert answers["private"]["imported"].startswith("ModuleNotFoundError: ")
+
+
+def test_a_class_of_a_file_that_cannot_be_imported_is_tried_without_what_fails(answers):
+  assert answers["old"]["stepped"] is None
+  assert answers["private"]["stepped"] == "TypeError: A is neither a callback nor a listener"
