@@ -56,6 +56,9 @@ class Fetches:
     if value.kind == "none":
       return "None"
     items = [self.text(item, runtime) for item in value.items]
+    if value.kind == "call":
+      given = [f"{n}={item}" if n else item for n, item in zip(value.names, items)]
+      return f"{value.text}({', '.join(given)})"
     if value.kind == "dict":
       pairs = zip(value.keys, items)
       return "{" + ", ".join(f"{ast.unparse(key)}: {item}" for key, item in pairs) + "}"

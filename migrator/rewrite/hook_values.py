@@ -52,10 +52,12 @@ class Value(NamedTuple):
 
   Attributes:
     kind: "step", "stale step", "named" (a value of `logs`, whose key is `text`), "key" (an expression
-      that holds a key, a variable or a structure of them when the hook runs), "list", "tuple", "dict" or "none".
-    text: of "named" the key; of "key" the source.
-    items: of a list, tuple or dict.
+      that holds a key, a variable or a structure of them when the hook runs), "list", "tuple", "dict", "call" (of a
+      named tuple's class) or "none".
+    text: of "named" the key; of "key" the source; of "call" the class.
+    items: of a list, tuple, dict or call.
     keys: of a dict, the sources of its keys.
+    names: of a call, the names of the arguments, "" where given by position.
     parameter: of "key" the parameter of the constructor that gives it, if any.
   """
 
@@ -64,10 +66,11 @@ class Value(NamedTuple):
   items: tuple[Value, ...] = ()
   keys: tuple[ast.expr, ...] = ()
   parameter: str = ""
+  names: tuple[str, ...] = ()
 
   def leaves(self) -> Iterator[Value]:
     """All values that are no containers."""
-    if self.kind in ("list", "tuple", "dict"):
+    if self.kind in ("list", "tuple", "dict", "call"):
       for item in self.items:
         yield from item.leaves()
     else:
@@ -123,6 +126,8 @@ class Values:
       return self._call(node)
     if isinstance(node, ast.Subscript):
       return self._fetched_by_train(node)
+    if isinstance(node, ast.Name) and isinstance(self._module.constant(node), str):
+      return named(self._module.constant(node))
     if is_own_attribute(node):
       assert isinstance(node, ast.Attribute)
       return self.attribute(node.attr)
@@ -142,10 +147,26 @@ class Values:
       return Value("step")
     if symbol is not None and symbol.path.rpartition(".")[2] in _STALE_STEP_CALLS:
       return Value("stale step")
+    if self._is_named_tuple(node.func) and not any(isinstance(a, ast.Starred) for a in node.args):
+      values = [*node.args, *(k.value for k in node.keywords)]
+      items = [self.of(value) for value in values]
+      names = [""] * len(node.args) + [k.arg or "" for k in node.keywords]
+      if None in items or None in [k.arg for k in node.keywords]:
+        return None
+      text = self._module.source(node.func)
+      return Value("call", text, tuple(items), names=tuple(names))  # type: ignore[arg-type]
     if isinstance(node.func, ast.Attribute) and node.func.attr in _LOOKUPS and node.args:
       name = self._module.constant(node.args[0])
       return named(name) if isinstance(name, str) else None
     return None
+
+  def _is_named_tuple(self, node: ast.expr) -> bool:
+    """Whether a name of the module's is a named tuple's class."""
+    definition = self._module.definition(node)
+    if isinstance(definition, ast.Call):
+      return self._module.source(definition.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
+    bases = definition.bases if isinstance(definition, ast.ClassDef) else []
+    return any(self._module.source(b).rpartition(".")[2] == "NamedTuple" for b in bases)
 
   def _fetched_by_train(self, node: ast.Subscript) -> Optional[Value]:
     """`run_context.original_args.fetches[1]`: the Estimator fetches [train_op, loss]."""
@@ -208,7 +229,7 @@ class Values:
     """Whether TensorFlow makes or finds what an expression gives."""
     for inner in ast.walk(node):
       symbol = self._module.resolve(inner) if isinstance(inner, (ast.Name, ast.Attribute)) else None
-      if symbols.is_tensorflow(symbol) and symbol.path != "tf":  # type: ignore[union-attr]
+      if symbol is not None and symbols.is_tensorflow(symbol) and symbol.path != "tf":
         return not symbol.path.startswith((*HARMLESS, *RESPELLED))
       if isinstance(inner, ast.Attribute) and inner.attr in (*_LOOKUPS, "get_collection"):
         return True

@@ -259,3 +259,16 @@ def test_summary_of_the_graph_is_refused(after):
   left_whole(
     program(hook.replace("f(self.writer.add_summary)", "self.writer.add_summary(x)")), "EM302"
   )
+
+
+def test_name_in_a_constant_of_the_file_is_known():
+  hook = f'LOSS = "{LOSS}"\n' + seen(f"return {ARGS}({{'l': LOSS}})", "f(run_values.results['l'])")
+  assert body_of(transformed(program(hook)), "on_train_batch_end") == 'f(logs["loss"])'
+
+
+def test_named_tuple_of_values_is_made_of_what_is_read():
+  hook = 'import collections\nPair = collections.namedtuple("Pair", ["loss", "step"])\n'
+  hook += seen(f'return {ARGS}(Pair("{LOSS}", step={STEP}))', "f(run_values.results.loss)")
+  assert body_of(transformed(program(hook)), "on_train_batch_end") == (
+    'f(Pair(logs["loss"], step=runtime.global_step(self.model) - 1).loss)'
+  )

@@ -15,7 +15,7 @@ from migrator.lint.checks.run_config import RUN_CONFIGS
 _PRIVATE = "EM902"
 _HOOK_RULES = ("EM301", "EM303", "EM305")
 # Useful without a session, and public in every TF2 as tf.compat.v1.train.X.
-_KEPT_IN_COMPAT = ("tf.train.NanLossDuringTrainingError",)
+_KEPT_IN_COMPAT = ("tf.train.NanLossDuringTrainingError", "tf.train.SecondOrStepTimer")
 _ENABLING = ("tf.enable_eager_execution", "tf.enable_v2_behavior")
 # Rules about names that do the same work in `tf.compat.v1.train`, also with eager execution.
 _WORK_IN_COMPAT = ("EM405", "EM407", "EM408", "EM409", "EM604")
