@@ -12,7 +12,7 @@ from typing import Optional
 
 from migrator.analysis import facts
 from migrator.analysis.binding import Binding
-from migrator.rewrite import built_in_hooks, hook_classes, hook_flow, hook_none
+from migrator.rewrite import built_in_hooks, checkpoint_saver, hook_classes, hook_flow, hook_none
 from migrator.rewrite.plan import Plan, Unsupported
 
 _COPIES = frozenset(("list", "tuple"))
@@ -140,6 +140,10 @@ class _Follower:
     """A call that makes a hook."""
     plan = self._plan
     symbol = plan.module.resolve(call.func)
+    if checkpoint_saver.is_saver_hook(symbol):
+      listeners = _Follower(plan, self._tf, "listener")
+      checkpoint_saver.convert(plan, call, self._use, listeners.list)
+      return
     if symbol is not None and symbol.path.startswith(("tf.", "tensorflow.")):
       of_evaluation = _Follower(plan, self._tf, "evaluate").list
       built_in_hooks.convert(plan, self._tf, call, self._use, of_evaluation)

@@ -9,7 +9,7 @@ import ast
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, moves, optimizers, run_config
+from migrator.rewrite import canned, checkpoint_saver, emit, moves, optimizers, run_config
 from migrator.rewrite.plan import Plan, Unsupported
 from migrator.rewrite.target import Target, one_list
 
@@ -35,6 +35,8 @@ class LoopTarget(Target):
     self.names = {n: plan.fresh(n, f"{name}_{n}") for n in _VARIABLES}
     self.names |= {n: plan.fresh(n, f"{n}_{name}") for n in _FUNCTIONS if self._needs(n)}
     self.tells_listeners = any(self.has(c, "saving_listeners") for c in unit.calls)
+    hooked = any(c.method == "train" and self.has(c, "hooks") for c in unit.calls)
+    self.has_savers = hooked and checkpoint_saver.in_use(plan)
     self.path = ""
     self.selection_line: list[str] = []
 
@@ -62,7 +64,8 @@ class LoopTarget(Target):
       if reason is not None:
         what = f"--target loop makes the model once: {reason}"
         raise Unsupported("EM218", construction.call, what=what)
-    if run_config.cadence(self.plan, networks[0].policy)[0] == "none":
+    saves = self.has_savers or run_config.cadence(self.plan, networks[0].policy)[0] != "none"
+    if not saves:
       node = self.unit.constructions[0].call
       raise Unsupported("EM218", node, what="--target loop has nothing to save here")
 
@@ -184,7 +187,13 @@ class LoopTarget(Target):
     if self.resume_data:
       # Before the restore, which brings the position back.
       position = ["iterator = iter(dataset)", f"{n['checkpoint']}.track_iterator(iterator)"]
-    end = "end_session()" if self.tells_listeners else "save(check_interval=False)"
+    begin: list[str] = []
+    end = "save(check_interval=False)"
+    if self.tells_listeners or self.has_savers:
+      # The callbacks have been told their model by then, and a CheckpointSaver its manager.
+      told = f"{model}, saving_listeners" if self.tells_listeners else ""
+      note = "" if told else "  # a CheckpointSaver saves instead"
+      begin, end = [f"{manager}.begin_session({told}){note}"], "end_session()"
     body = [
       '"""Restores the newest checkpoint, then trains."""',
       *self.selection_line,
@@ -193,7 +202,7 @@ class LoopTarget(Target):
       *limit,
       f"callbacks = {tf}.keras.callbacks.CallbackList({callbacks}, model={model})",
       f"{model}.stop_training = False",
-      *([f"{manager}.begin_session({model}, saving_listeners)"] if self.tells_listeners else []),
+      *begin,
       f"{manager}.save()  # at the start",
       "callbacks.on_train_begin()",
       *steps,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, input_fns
+from migrator.rewrite import canned, checkpoint_saver, emit, input_fns
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.plan import Unsupported
 
@@ -41,6 +41,9 @@ class StockTarget(FitTarget):
       if self.listeners(call):
         what = "the BackupAndRestore of --stock tells no listener when it saves"
         raise Unsupported("EM218", call.arguments["saving_listeners"].node, what=what)
+      if self.has(call, "hooks") and checkpoint_saver.in_use(self.plan):
+        what = "the BackupAndRestore of --stock does not leave its saves to a CheckpointSaver"
+        raise Unsupported("EM218", call.arguments["hooks"].node, what=what)
 
   def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
     if network.directory is None:

@@ -38,6 +38,8 @@ class Target(abc.ABC):
     self.exact = exact
     self.feature_keys: Optional[frozenset[str]] = None
     self.scalar_features = False
+    # The constructions, and the model directory of each; None for a temporary one.
+    self.directories: list[tuple[ast.Call, Optional[ast.expr]]] = []
 
   def write(self) -> list[canned.Network]:
     """Plans all edits of the unit.
@@ -56,6 +58,7 @@ class Target(abc.ABC):
     for construction in self.unit.constructions:
       network = canned.read(self.plan, self.tf, self.unit, construction, self.exact)
       networks.append(network)
+      self.directories.append((construction.call, network.directory_node))
       same = len(networks) == 1 or network.columns.keys == self.feature_keys
       self.feature_keys = network.columns.keys if same else None
       self.scalar_features = all(c.shape == "[1]" for n in networks for c in n.columns.columns)
