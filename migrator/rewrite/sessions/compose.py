@@ -273,6 +273,6 @@ class Proposal:
       lines.append(self._instead(call))
       lines.append(f"runtime.load_tf1_checkpoint(model, {text}{averages})  # of the old program")
       newest = f'tf.train.latest_checkpoint(os.path.join({text}, "tf2"))' if is_directory else text
-      lines.append("# Where the migrated program saves, its checkpoint instead:")
-      lines.append(f"#   runtime.named_checkpoint(model, None).restore({newest})")
+      lines.append("# A checkpoint of the migrated training, with the optimizer of the training:")
+      lines.append(f"#   runtime.named_checkpoint(model, optimizer).restore({newest})")
     return lines

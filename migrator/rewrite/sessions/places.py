@@ -10,6 +10,7 @@ from typing import NamedTuple, Optional
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint.checks import reaching
 from migrator.rewrite import emit
+from migrator.rewrite.sessions.policy import source
 
 
 class Place(NamedTuple):
@@ -36,7 +37,7 @@ def of(module: Module, node: ast.expr) -> Place:
     found = _split(module, value) if value is not None else None
   if found is not None:
     return found
-  text = " ".join(module.source(node).split())
+  text = source(module, node)
   return Place(f"os.path.dirname({text})", f"os.path.basename({text})", "", True)
 
 
@@ -60,22 +61,21 @@ def _split(module: Module, node: ast.expr) -> Optional[Place]:
     head, last = node.args[:-1], _named(module, node.args[-1])
     if last is None or not head:
       return None
-    texts = [module.source(a) for a in head]
+    texts = [source(module, a) for a in head]
     # A path within the last part belongs to the directory.
     inner, name = os.path.split(last[0]) if last[2] else ("", last[0])
     texts += [emit.string(inner)] if inner else []
     directory = texts[0] if len(texts) == 1 else f"os.path.join({', '.join(texts)})"
     return Place(directory, emit.string(name) if last[2] else name, last[1], len(texts) > 1)
   if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-    named = _named(module, node.right)
-    if named is None or not named[2] or not named[0].startswith("/"):
-      return None
-    inner, name = os.path.split(named[0])
-    left = module.source(node.left)
-    simple = isinstance(node.left, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
-    left = left if simple else f"({left})"
-    directory = left if inner == "/" else f"{left} + {emit.string(inner)}"
-    return Place(directory, emit.string(name), named[1])
+    last = _named(module, node.right)
+    if last is not None and last[2] and last[0].startswith("/"):
+      inner, name = os.path.split(last[0])
+      left = source(module, node.left)
+      simple = isinstance(node.left, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+      left = left if simple else f"({left})"
+      directory = left if inner == "/" else f"{left} + {emit.string(inner)}"
+      return Place(directory, emit.string(name), last[1])
   named = _named(module, node)
   if named is None or not named[2] or "/" not in named[0]:
     return None
@@ -102,27 +102,27 @@ def _named(module: Module, node: ast.expr) -> Optional[tuple[str, str, bool]]:
     if not isinstance(left, str):
       return None
     if isinstance(node.op, ast.Mod) and not isinstance(node.right, (ast.Tuple, ast.Dict)):
-      return _without(left, r"%\d*[ds]", module.source(node.right))
+      return _without(left, r"%\d*[ds]", source(module, node.right))
     right = node.right
     if not isinstance(node.op, ast.Add) or not isinstance(right, ast.Call):
       return None
     if ast.unparse(right.func) != "str" or len(right.args) != 1:
       return None
-    return _without(left + "%s", "%s", module.source(right.args[0]))
+    return _without(left + "%s", "%s", source(module, right.args[0]))
   if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
     text = node.func.value
     if node.func.attr == "format" and isinstance(text, ast.Constant) and len(node.args) == 1:
-      return _without(str(text.value), r"\{\d?(?::\d*d?)?\}", module.source(node.args[0]))
+      return _without(str(text.value), r"\{\d?(?::\d*d?)?\}", source(module, node.args[0]))
     return None
   if isinstance(node, ast.JoinedStr):
     parts = [v.value if isinstance(v, ast.Constant) else None for v in node.values]
     inner = [v.value for v in node.values if isinstance(v, ast.FormattedValue)]
     if len(inner) == 1:
       joined = "".join("%s" if p is None else str(p) for p in parts)
-      return _without(joined, "%s", module.source(inner[0]))
+      return _without(joined, "%s", source(module, inner[0]))
     return None
   if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-    return module.source(node), "", False
+    return source(module, node), "", False
   return None
 
 

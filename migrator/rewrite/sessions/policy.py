@@ -167,6 +167,12 @@ def _add_hook(
   """A CheckpointSaverHook: the unit's only saver, or a second one."""
   hook = found.bind(module, hooks[0], found.SAVER_HOOK)
   line = module.span(hooks[0]).line
+  if _given(module, hook, "listeners") is not None:
+    policy.questions.append(
+      f"line {line}: `listeners={source(module, hook.nodes['listeners'])}` hear of each save of the "
+      "hook: `manager.begin_session(model, saving_listeners=...)` after the restore, and "
+      "`manager.end_session()` in place of the last save."
+    )
   other = Policy()
   other.cadence = _cadence(module, hook, "save_steps", "save_secs", "") or ""
   saver = found.known_call(module, hook.get("saver"), found.SAVER)

@@ -1,0 +1,447 @@
+"""Programs around a session stay as they are; the code for their checkpoints is in the finding."""
+
+import json
+import textwrap
+
+import pytest
+from click.testing import CliRunner
+from helpers import program as estimator_program
+from helpers import run
+
+from migrator.cli import main
+from migrator.lint import engine
+from migrator.rewrite import sessions
+
+HEAD = "import os\nimport tensorflow.compat.v1 as tf\n"
+TRAINED = """\
+global_step = tf.train.get_or_create_global_step()
+train_op = tf.train.AdamOptimizer().minimize(loss, global_step=global_step)
+"""
+
+
+def found(text, head=HEAD):
+  """The findings about the session units of a program; it is left as it is."""
+  source = head + textwrap.dedent(text)
+  result = run(source)
+  assert result.text == source
+  known = [f for f in result.findings if f.code in ("EM417", "EM418")]
+  assert result.left >= len(known)
+  for finding in known:
+    compile(finding.proposal, "proposal", "exec")
+  return known
+
+
+def proposed(text, head=HEAD):
+  """The one proposal, with its comments joined."""
+  (finding,) = found(text, head)
+  return finding.proposal
+
+
+def comments(proposal):
+  """The words of all comments."""
+  lines = [line[1:].strip() for line in proposal.split("\n") if line.startswith("#")]
+  return " ".join(lines)
+
+
+def monitored(arguments, before="", loop="session.run(train_op)\n"):
+  head = f"with tf.train.MonitoredTrainingSession({arguments}) as session:\n"
+  return f"{before}{head}  while not session.should_stop():\n{textwrap.indent(loop, ' ' * 4)}"
+
+
+@pytest.mark.parametrize(
+  ("arguments", "cadence"),
+  [
+    ("", "save_checkpoints_secs=600"),
+    ("save_checkpoint_steps=FLAGS.every", "save_checkpoints_steps=FLAGS.every"),
+    ("save_checkpoint_secs=60", "save_checkpoints_secs=60"),
+    ("save_checkpoint_secs=None, save_checkpoint_steps=9", "save_checkpoints_steps=9"),
+    ("save_checkpoint_secs=60, save_checkpoint_steps=0", "save_checkpoints_secs=60"),
+    ("save_checkpoint_secs=s, save_checkpoint_steps=n", "save_checkpoints_steps=n, "),
+  ],
+)
+def test_the_cadence_of_a_session_is_that_of_the_manager(arguments, cadence):
+  code = proposed(monitored(f"checkpoint_dir='logs', {arguments}"))
+  assert f"  {cadence}" in code
+  assert code.count("save_checkpoints_") == 1 + cadence.endswith(" ")
+  assert "keep_checkpoint_max=5" in code
+  assert 'os.path.join("logs", "tf2")' in code.replace("'", '"')
+
+
+@pytest.mark.parametrize("off", ["save_checkpoint_secs=None", "save_checkpoint_steps=0"])
+def test_a_session_that_saves_nothing_still_restores(off):
+  (finding,) = found(monitored(f"checkpoint_dir=logs, {off}"))
+  assert finding.code == "EM418"
+  assert "runtime.load_tf1_checkpoint(model, logs)" in finding.proposal
+  assert ".save(" not in finding.proposal
+
+
+@pytest.mark.parametrize("arguments", ["", "checkpoint_dir=None", "hooks=[]"])
+def test_a_session_without_directory_has_no_checkpoints(arguments):
+  assert found(monitored(arguments)) == []
+
+
+def test_two_cadences_that_are_refused_are_a_question():
+  code = proposed(monitored("checkpoint_dir='m', save_checkpoint_secs=6, save_checkpoint_steps=3"))
+  assert "ValueError: which one is meant?" in comments(code)
+  assert "  save_checkpoints_steps=3,\n" in code
+
+
+def test_the_saver_of_the_scaffold_says_what_stays():
+  text = monitored(
+    "checkpoint_dir='m', scaffold=scaffold",
+    "saver = tf.train.Saver(max_to_keep=KEEP, keep_checkpoint_every_n_hours=2)\n"
+    "scaffold = tf.train.Scaffold(saver=saver, init_fn=load, ready_op=ready)\n",
+  )
+  code = proposed(text)
+  assert "  keep_checkpoint_max=KEEP,\n  keep_checkpoint_every_n_hours=2,\n" in code
+  assert "line 4: `init_fn=load`: what it loads is loaded before the loop" in comments(code)
+  assert "line 4: `ready_op=ready`: nothing waits for variables" in comments(code)
+
+
+def test_a_scaffold_from_elsewhere_is_a_question():
+  code = proposed(monitored("checkpoint_dir='m', scaffold=make_scaffold()"))
+  assert "`make_scaffold()` may bring a Saver" in comments(code)
+
+
+def test_two_savers_are_one_manager_and_a_question():  # Case 10.
+  hook = (
+    "hook = tf.train.CheckpointSaverHook('m', save_steps=3, saver=tf.train.Saver(max_to_keep=2))\n"
+  )
+  code = proposed(monitored("checkpoint_dir='m', save_checkpoint_steps=4, hooks=[hook]", hook))
+  assert code.count("CheckpointManager(") == 1
+  assert "save_checkpoints_steps=4" in code
+  said = (
+    "line 3: this CheckpointSaverHook saves too, to the same directory: save_checkpoints_steps=3,"
+  )
+  assert said in comments(code)
+  assert "which cadence is meant?" in comments(code)
+
+
+def test_a_hook_that_saves_alone_is_the_manager_and_forgets_earlier_runs():
+  hook = (
+    "saver = tf.train.Saver(max_to_keep=2)\n"
+    "hook = tf.train.CheckpointSaverHook('m', save_steps=3, saver=saver, checkpoint_basename='a',"
+    " listeners=[Log()])\n"
+  )
+  code = proposed(monitored("checkpoint_dir='m', save_checkpoint_secs=0, hooks=[hook]", hook))
+  for argument in ("save_checkpoints_steps=3", "keep_checkpoint_max=2", "checkpoint_name='a'"):
+    assert f"  {argument},\n" in code
+  assert "recover_last_checkpoints=False" in code
+  assert "`listeners=[Log()]` hear of each save" in comments(code)
+
+
+@pytest.mark.parametrize(
+  ("argument", "lines"),
+  [
+    ("last_step=STEPS", ["  if step >= STEPS:"]),
+    ("last_step=2 * STEPS", ["  if step >= (2 * STEPS):"]),
+    ("num_steps=STEPS", ["last_step = int(step) + STEPS", "  if step >= last_step:"]),
+  ],
+)
+def test_a_stop_hook_is_asked_after_the_step(argument, lines):
+  code = proposed(
+    monitored(f"checkpoint_dir='m', hooks=[tf.train.StopAtStepHook({argument}), Mine()]")
+  )
+  for line in lines:
+    assert f"\n{line}" in code
+  assert code.index("manager.save()  # when due") < code.index(lines[-1].strip())
+  assert "line 3, `Mine()` becomes a callback" in comments(code)
+
+
+def test_several_runs_in_a_round_are_said_with_their_lines():  # Case 04.
+  loop = "session.run(train_op)\nsession.run(queue_size)\n"
+  code = proposed(monitored("checkpoint_dir='m', hooks=[Count()]", loop=loop))
+  assert "lines 5, 6: 2 runs in each round" in comments(code)
+
+
+def test_a_step_that_is_counted_twice_is_said():  # Case 06.
+  text = TRAINED + "train_op = tf.group(train_op, [global_step.assign(global_step + 1)])\n"
+  code = proposed(text + monitored("checkpoint_dir='m'"))
+  assert "every cadence here stands for N/2 batches" in comments(code)
+  assert "step.assign_add(2)" in comments(code)
+
+
+def test_a_chief_and_workers_are_a_question():
+  code = proposed(monitored("master=m, is_chief=(task == 0), checkpoint_dir='m'"))
+  assert "only the chief saves" in comments(code)
+
+
+def test_the_graph_has_to_change_first_line_by_line():
+  text = """
+    x = tf.placeholder(tf.float32)
+    queue = tf.train.string_input_producer(files)
+    y = tf.layers.dense(x, 3)
+    """
+  loop = "session.run(train_op, feed_dict={x: 1})\n"
+  code = proposed(textwrap.dedent(text) + TRAINED + monitored("checkpoint_dir='m'", loop=loop))
+  said = comments(code)
+  assert "- line 6: `tf.layers.dense`: variables of the model" in said
+  assert "- line 4: `tf.placeholder`: an argument of `train_step`; what `feed_dict`" in said
+  assert "(line 11) is a batch" in said
+  assert "- line 5: `tf.train.string_input_producer`: the input queue becomes `dataset`" in said
+  assert "- line 8: `tf.train.AdamOptimizer().minimize`: a GradientTape" in said
+  assert "`step.assign_add(1)` stands for `global_step=global_step`" in said
+
+
+def saver(arguments="", save="", restore="pass"):
+  body = f"saver = tf.train.Saver({arguments})\nwith tf.Session() as s:\n  {restore}\n"
+  return TRAINED + body + f"  for i in range(9):\n    s.run(train_op)\n    {save}\n"
+
+
+@pytest.mark.parametrize(
+  ("path", "directory", "name"),
+  [
+    ('"logs/model"', '"logs"', '"model"'),
+    ('"model"', '"."', '"model"'),
+    ('os.path.join(FLAGS.dir, "m.ckpt")', "FLAGS.dir", '"m.ckpt"'),
+    ('os.path.join(FLAGS.dir, "a", NAME)', 'FLAGS.dir, "a"', "NAME"),
+    ('os.path.join(FLAGS.dir, "a/m")', 'FLAGS.dir, "a"', '"m"'),
+    ('FLAGS.dir + "/m"', "FLAGS.dir", '"m"'),
+    ("FLAGS.path", "os.path.dirname(FLAGS.path)", "os.path.basename(FLAGS.path)"),
+  ],
+)
+def test_directory_and_name_come_from_the_path(path, directory, name):
+  code = proposed(saver(save=f"saver.save(s, {path}, global_step=global_step)"))
+  assert f'os.path.join({directory}, "tf2")' in code
+  assert f"checkpoint_name={name}" in code
+  assert "manager.save(check_interval=False)" in code
+
+
+@pytest.mark.parametrize(
+  ("path", "number"),
+  [
+    ('"logs/model", i', "i"),
+    ('"logs/model", global_step=i + 1', "i + 1"),
+    ('"logs/model-%d" % i', "i"),
+    ('"logs/model-{}".format(epoch)', "epoch"),
+    ('f"logs/model-{i}"', "i"),
+    ('"logs/model-" + str(i)', "i"),
+    ('os.path.join("logs", "model_%04d" % i)', "i"),
+  ],
+)
+def test_the_number_of_a_checkpoint_is_the_programs(path, number):
+  code = proposed(saver(save=f"saver.save(s, {path})"))
+  assert f"manager.save(checkpoint_number={number}, check_interval=False)" in code
+  assert 'checkpoint_name="model"' in code
+
+
+@pytest.mark.parametrize(
+  "step",
+  [
+    "global_step",
+    "tf.train.global_step(s, global_step)",
+    "s.run(global_step)",
+    "model.global_step",
+  ],
+)
+def test_the_global_step_is_that_of_the_manager(step):
+  code = proposed(saver(save=f'saver.save(s, "logs/model", global_step={step})'))
+  assert "manager.save(check_interval=False)" in code
+
+
+def test_a_saver_keeps_what_it_is_told_and_nothing_of_earlier_runs():
+  code = proposed(saver("max_to_keep=KEEP", 'saver.save(s, "logs/m", i)'))
+  assert "  keep_checkpoint_max=KEEP,\n" in code
+  assert "  recover_last_checkpoints=False,\n" in code
+  recovered = 'saver.recover_last_checkpoints(paths); saver.save(s, "logs/m", i)'
+  assert "recover_last_checkpoints" not in proposed(saver(save=recovered))
+
+
+def test_a_saver_of_some_variables_is_said():
+  code = proposed(saver("tf.trainable_variables()", 'saver.save(s, "logs/m", i)'))
+  assert "`tf.trainable_variables()`: the Saver knows these variables only" in comments(code)
+  assert "knows these" not in proposed(saver("tf.global_variables()", 'saver.save(s, "logs/m", i)'))
+
+
+def test_a_condition_that_asks_for_a_checkpoint_goes_with_the_restore():
+  text = """\
+    saver = tf.train.Saver()
+    with tf.Session() as s:
+      state = tf.train.get_checkpoint_state("logs")
+      if state and state.model_checkpoint_path:
+        saver.restore(s, state.model_checkpoint_path)
+        first = int(state.model_checkpoint_path.split("-")[-1])
+      else:
+        s.run(tf.global_variables_initializer())
+      for i in range(9):
+        saver.save(s, "logs/m", global_step=i)
+    """
+  code = proposed(text)
+  assert "# In place of lines 6-10, `if state and state.model_checkpoint_path`" in code
+  assert "manager.restore_or_initialize()\n" in code
+  assert "take `int(step)`" in comments(code)
+  assert 'load_tf1_checkpoint, checkpoint, "logs")' in code
+
+
+@pytest.mark.parametrize(
+  ("restored", "own"),
+  [('tf.train.latest_checkpoint("logs")', True), ('"logs/m-3"', False), ("FLAGS.init", False)],
+)
+def test_what_is_restored_from_elsewhere_is_said(restored, own):
+  text = saver(save='saver.save(s, "logs/m", i)', restore=f"saver.restore(s, {restored})")
+  code = proposed(text)
+  assert "manager.restore_or_initialize()" in code
+  assert ("is another place" in comments(code)) is not own
+
+
+def test_an_option_of_the_user_stays_around_the_restore():
+  restore = 'if FLAGS.resume:\n    saver.restore(s, tf.train.latest_checkpoint("logs"))'
+  code = proposed(saver(save='saver.save(s, "logs/m", i)', restore=restore))
+  assert "# In place of line 8, `saver.restore(" in code
+
+
+def test_a_saver_without_restore_begins_anew_as_before():
+  code = proposed(saver(save='saver.save(s, "logs/m", i)'))
+  assert "restore" not in code
+  assert "init_fn" not in code
+
+
+def test_one_file_is_written_once_under_its_name():
+  text = 'saver = tf.train.Saver()\nwith tf.Session() as s:\n  saver.save(s, FLAGS.out + "/m")\n'
+  code = proposed(text)
+  assert 'checkpoint.write(FLAGS.out + "/m")' in code
+  assert "CheckpointManager" not in code
+
+
+def test_two_savers_of_one_directory_get_two_directories():
+  text = """\
+    latest, best = FLAGS.dir, FLAGS.dir
+    saver = tf.train.Saver()
+    best_saver = tf.train.Saver(max_to_keep=1)
+    for i in range(9):
+      saver.save(s, FLAGS.dir + "/m", global_step=i)
+      best_saver.save(s, FLAGS.dir + "/best", global_step=i, latest_filename="best")
+    """
+  first, second = (f.proposal for f in found(text))
+  assert 'os.path.join(FLAGS.dir, "tf2")' in first
+  assert 'os.path.join(FLAGS.dir, "tf2", "best_saver")' in second
+
+
+def test_what_saves_elsewhere_in_the_file_belongs_to_the_saver():
+  text = """\
+    class Model:
+      def __init__(self):
+        self.saver = tf.train.Saver(max_to_keep=7)
+      def save(self, s, step):
+        self.saver.save(s, "logs/m", global_step=step)
+
+    def export(model, s):
+      model.saver.restore(s, "logs/m-3")
+    """
+  code = proposed(text)
+  assert "# In place of line 7, `self.saver.save" in code
+  assert "# In place of line 10, `model.saver.restore" in code
+
+
+@pytest.mark.parametrize(
+  ("text", "code"),
+  [
+    (
+      'saver = tf.train.Saver()\nsaver.restore(s, tf.train.latest_checkpoint("logs"))',
+      'runtime.load_tf1_checkpoint(model, "logs")',
+    ),
+    (
+      "ema = tf.train.ExponentialMovingAverage(0.9)\n"
+      "saver = tf.train.Saver(ema.variables_to_restore())\nsaver.restore(s, path)",
+      'runtime.load_tf1_checkpoint(model, path, weights="ema")',
+    ),
+    (
+      'saver = tf.train.import_meta_graph("m.meta")\nsaver.restore(s, "logs/m-3")',
+      'runtime.load_tf1_checkpoint(model, "logs/m-3")',
+    ),
+    (
+      'with tf.train.SingularMonitoredSession(checkpoint_dir="logs") as s:\n  s.run(y)',
+      'runtime.load_tf1_checkpoint(model, "logs")',
+    ),
+    (
+      "with tf.train.SingularMonitoredSession(checkpoint_filename_with_path=P) as s:\n  s.run(y)",
+      "runtime.load_tf1_checkpoint(model, P)",
+    ),
+  ],
+)
+def test_a_program_that_only_restores_loads_into_the_model(text, code):
+  (finding,) = found(text + "\n")
+  assert finding.code == "EM418"
+  assert code in finding.proposal
+
+
+def test_a_graph_from_a_meta_file_has_to_be_written():
+  text = 'saver = tf.train.import_meta_graph("m.meta")\nsaver.restore(s, "logs/m-3")\n'
+  assert "line 3: `tf.train.import_meta_graph`: the graph comes from" in comments(proposed(text))
+
+
+SUPERVISED = """\
+sv = tf.train.Supervisor(logdir=FLAGS.logdir{arguments})
+with sv.managed_session({session}) as s:
+  while not sv.should_stop():
+    s.run(train_op)
+    {save}
+"""
+
+
+@pytest.mark.parametrize(
+  ("arguments", "session", "cadence"),
+  [
+    ("", "", "save_checkpoints_secs=600"),
+    (", save_model_secs=N", "", "save_checkpoints_secs=N"),
+    (", save_model_secs=0", "", None),
+    ("", "start_standard_services=False", None),
+  ],
+)
+def test_a_supervisor_saves_by_the_clock(arguments, session, cadence):
+  save = "sv.saver.save(s, sv.save_path, global_step=global_step)"
+  text = TRAINED + SUPERVISED.format(arguments=arguments, session=session, save=save)
+  code = proposed(text)
+  assert (f"  {cadence},\n" in code) is (cadence is not None)
+  assert ("manager.save()  # when due" in code) is (cadence is not None)
+  assert 'os.path.join(FLAGS.logdir, "tf2")' in code
+  assert "manager.save(check_interval=False)" in code
+  assert "at the end" not in code
+
+
+def test_a_supervisor_without_saver_has_no_checkpoints():
+  assert found(SUPERVISED.format(arguments=", saver=None", session="", save="pass")) == []
+
+
+def test_names_of_the_program_are_not_taken():
+  text = saver(save='saver.save(s, "logs/m", global_step=step)').replace("for i", "for step")
+  code = proposed(text + "manager = checkpoint = None\n")
+  assert "checkpoint_2 = runtime.named_checkpoint" in code
+  assert "step_counter = checkpoint_2.by_name" in code
+  assert "checkpoint_number=step" in code
+
+
+def test_an_expression_over_several_lines_keeps_its_meaning():
+  path = 'os.path.join(\n        FLAGS.dir,  # where\n        "m")'
+  code = proposed(saver(save=f"saver.save(s, {path}, i)"))
+  assert 'os.path.join(FLAGS.dir, "tf2")' in code
+
+
+def test_an_estimator_is_rewritten_beside_a_session():
+  body = '\nsaver = tf1.train.Saver()\nsaver.restore(s, "old/m-3")\n'
+  result = run(estimator_program(body))
+  assert result.changed
+  assert [f.code for f in result.findings if f.proposal] == ["EM418"]
+
+
+def test_a_file_without_session_is_not_looked_at():
+  assert sessions.findings("import tensorflow as tf\n", "p.py") == []
+
+
+def test_the_proposal_is_printed_and_reported(tmp_path):
+  source = HEAD + saver(save='saver.save(s, "logs/m", i)')
+  path, report = tmp_path / "p.py", tmp_path / "report.json"
+  path.write_text(source)
+  result = CliRunner().invoke(main, ["rewrite", "--write", "--report", str(report), str(path)])
+  assert result.exit_code == 1
+  assert path.read_text() == source
+  assert "\n    manager = runtime.CheckpointManager(\n" in result.output
+  (file,) = json.loads(report.read_text())["files"]
+  (finding,) = [f for f in file["findings"] if f["code"] == "EM417"]
+  assert "manager = runtime.CheckpointManager(" in finding["proposal"]
+  assert all("proposal" not in f for f in file["findings"] if f["code"] != "EM417")
+
+
+def test_lint_says_nothing_new():
+  text = HEAD + saver(save='saver.save(s, "logs/m", i)')
+  assert "EM417" not in {f.code for f in engine.check_text(text, "p.py")}
