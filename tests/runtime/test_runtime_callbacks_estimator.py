@@ -99,7 +99,6 @@ STOPPING = {
 
 EVALUATING = {
   "every 3 steps": {"trainings": [7], "arguments": {"every_n_iter": 3}},
-  "every 100 steps": {"trainings": [2], "arguments": {}},
   "every 3 steps, ends at the third": {
     "trainings": [3],
     "arguments": {"every_n_iter": 3, "steps": 2},
@@ -145,6 +144,8 @@ def estimator(tmp_path_factory):
     stderr=subprocess.STDOUT,
     text=True,
     check=False,
+    # With more threads it is a race whether a hook reads the step before or after it is counted.
+    env={**os.environ, "TF_NUM_INTEROP_THREADS": "1"},
   )
   assert process.returncode == 0, process.stdout[-5000:]
   return request, json.loads((root / "answer.json").read_text())

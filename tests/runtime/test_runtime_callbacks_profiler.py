@@ -18,6 +18,13 @@ ROWS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _clean_process():
+  """Closes the event files; what Keras would forget besides takes longer than the tests here."""
+  yield
+  tf.compat.v1.summary.FileWriterCache.clear()
+
+
 def profiled(directory):
   """Returns the steps of which there is a profile."""
   paths = directory.glob("timeline-*/plugins/profile/*/*.xplane.pb")

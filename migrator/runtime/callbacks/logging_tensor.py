@@ -30,8 +30,8 @@ class LoggingTensor(HookCallback):
   """Logs values every N steps or seconds, or at the end; for `tf.train.LoggingTensorHook`.
 
   The first step of a session is logged, then counting begins. What is no result of a step (the global
-  step, variables, functions) has the value from before the step, as with TF 2's Estimator; in TF 1.15
-  it was the one after: see `before_step`.
+  step, variables, functions) has the value from before the step, as with TF 2's Estimator, where that was
+  a race which the read all but always won; in TF 1.15 it was the one after: see `before_step`.
 
   At the end, results such as the loss are those of the last step; the hook computed them anew, of one more
   batch.
