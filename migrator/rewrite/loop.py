@@ -247,42 +247,48 @@ class LoopTarget(Target):
 
   def _evaluate_function(self, style: emit.Style) -> list[str]:
     n = self.names
-    head = f"return {self.plan.runtime()}.evaluate("
-    keywords = [f"global_step={n['step']}", f"model_dir={self.path}"]
     passed = self._passed("evaluate", ("steps", "name"))
-    items = [self.unit.name, n["loss_fn"], "dataset", *keywords, *[f"{p}={p}" for p in passed]]
-    own = self._has_hooks("evaluate")
-    items += ["callbacks=callbacks"] if own else []
-    body = [
-      f"{n['manager']}.restore_or_initialize()",
-      *emit.bracketed(head, items, ")", style.nested()),
-    ]
-    parameters = ["dataset", *[f"{p}=None" for p in passed], *(["callbacks=()"] if own else [])]
-    return emit.block(f"def {n['evaluate']}({', '.join(parameters)}):", body, style)
+    items = [self.unit.name, n["loss_fn"], "dataset", f"global_step={n['step']}"]
+    items += [f"model_dir={self.path}", *[f"{p}={p}" for p in passed]]
+    return self._restoring_function("evaluate", [f"{p}=None" for p in passed], items, style)
 
   def _predict_function(self, style: emit.Style) -> list[str]:
-    n = self.names
     passed = self._passed("predict", ("predict_keys", "yield_single_examples"))
-    own = self._has_hooks("predict")
-    items = [self.unit.name, "dataset", *[f"{p}={p}" for p in passed]]
-    items += ["callbacks=callbacks"] if own else []
-    head = f"return {self.plan.runtime()}.predict("
-    body = [
-      f"{n['manager']}.restore_or_initialize()",
-      *emit.bracketed(head, items, ")", style.nested()),
-    ]
     defaults = {"predict_keys": "None", "yield_single_examples": "True"}
-    parameters = ["dataset", *[f"{p}={defaults[p]}" for p in passed]]
-    parameters += ["callbacks=()"] if own else []
-    return emit.block(f"def {n['predict']}({', '.join(parameters)}):", body, style)
+    items = [self.unit.name, "dataset", *[f"{p}={p}" for p in passed]]
+    parameters = [f"{p}={defaults[p]}" for p in passed]
+    return self._restoring_function("predict", parameters, items, style)
+
+  def _restoring_function(
+    self, method: str, parameters: list[str], items: list[str], style: emit.Style
+  ) -> list[str]:
+    """The function in place of a method that reads the newest checkpoint."""
+    parameters = ["dataset", *parameters]
+    if any(self.has(c, "hooks") for c in self.unit.calls if c.method == method):
+      parameters, items = [*parameters, "callbacks=()"], [*items, "callbacks=callbacks"]
+    manager, runtime = self.names["manager"], self.plan.runtime()
+    nested = style.nested()
+    if self._may_interrupt_training(method):
+      word = "return" if method == "evaluate" else "yield from"
+      call = emit.bracketed(f"{word} {runtime}.{method}(", items, ")", nested.nested())
+      body = emit.block(f"with {manager}.newest():", call, nested)
+    else:
+      call = emit.bracketed(f"return {runtime}.{method}(", items, ")", nested)
+      body = [f"{manager}.restore_or_initialize()", *call]
+    return emit.block(f"def {self.names[method]}({', '.join(parameters)}):", body, style)
+
+  def _may_interrupt_training(self, method: str) -> bool:
+    """Whether a hook or listener may call the method while the model is trained."""
+    scope_of, calls = self.plan.module.scope_of, self.unit.calls
+    trainings = [c for c in calls if c.method == "train"]
+    heard = any(self.has(c, n) for c in trainings for n in ("hooks", "saving_listeners"))
+    scopes = {scope_of[c.call] for c in trainings}
+    return heard and any(c.method == method and scope_of[c.call] not in scopes for c in calls)
 
   def _passed(self, method: str, names: tuple[str, ...]) -> list[str]:
     """The optional arguments that some call of the method gives."""
     given = {a for c in self.unit.calls if c.method == method for a in c.arguments}
     return [n for n in names if n in given]
-
-  def _has_hooks(self, method: str) -> bool:
-    return any(self.has(c, "hooks") for c in self.unit.calls if c.method == method)
 
   def model_dir(self) -> str:
     return self.path

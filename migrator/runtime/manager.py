@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Callable, Optional
 
 import tensorflow as tf
@@ -161,13 +162,34 @@ class CheckpointManager:
     Returns:
       The path of the restored checkpoint, or None.
     """
+    newest = self._restore()
+    self.begin_session()
+    return newest
+
+  def _restore(self) -> Optional[str]:
     newest = self.latest_checkpoint
     if newest is not None:
       self._checkpoint.restore(newest)
     elif self._init_fn is not None:
       self._init_fn()
-    self.begin_session()
     return newest
+
+  @contextlib.contextmanager
+  def newest(self) -> Iterator[Optional[str]]:
+    """Restores as `restore_or_initialize`, and gives the checkpoint its values back at the end.
+
+    For an evaluation that a callback or a listener makes in the middle of a training, which goes on
+    as if nothing had been.
+
+    Yields:
+      The path of the restored checkpoint, or None.
+    """
+    held = [(v, v.numpy()) for v in self._checkpoint.by_name.values()]
+    try:
+      yield self._restore()
+    finally:
+      for variable, value in held:
+        variable.assign(value)
 
   def save(
     self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None

@@ -103,3 +103,38 @@ def test_hook_in_place_of_a_listener_leaves_the_unit():
   result = run(program(head=HEAD + COUNT, train=train))
   assert result.left and not result.changed
   assert codes(result)
+
+
+EVALUATES = """
+class Evaluates(tf1.train.CheckpointSaverListener):
+    def after_save(self, session, global_step_value):
+        print(e.{call})
+
+
+"""
+
+
+def evaluating(call, **options):
+  """The rewritten text of a program whose listener makes this call."""
+  train = "e.train(input_fn, max_steps=10, saving_listeners=[Evaluates()])\n"
+  head = HEAD + EVALUATES.replace("{call}", call)
+  return transformed(program(head=head, train=train), **options)
+
+
+def test_evaluation_by_a_listener_of_the_loop_gives_the_training_its_state_back():
+  text = evaluating("evaluate(input_fn, steps=1)", target="loop")
+  assert "with manager.newest():\n        return runtime.evaluate(" in text
+  assert "print(evaluate(input_fn(), steps=1))" in text
+  text = evaluating("predict(input_fn)", target="loop")
+  assert "with manager.newest():\n        yield from runtime.predict(e, dataset)" in text
+
+
+def test_evaluation_by_a_listener_of_fit_is_that_of_the_backup():
+  text = evaluating("evaluate(input_fn, steps=1)", target="fit")
+  assert "print(backup.evaluate(input_fn(), steps=1))" in text
+
+
+def test_evaluation_beside_the_training_restores_for_good():
+  train = "e.train(input_fn, max_steps=10, saving_listeners=[Upload()])\n"
+  source = program("e.evaluate(input_fn)\n", head=HEAD + UPLOAD, train=train)
+  assert "newest()" not in transformed(source, target="loop")

@@ -255,6 +255,33 @@ def test_listener_may_evaluate_the_checkpoint_of_which_it_hears(tmp_path):
     assert (one == two).all()
 
 
+def test_evaluation_in_a_loop_gives_the_training_its_state_back(tmp_path):
+  story = Story("stops_at_4", tmp_path, "loop")
+  seen = []
+
+  class Evaluates(runtime.CheckpointSaverListener):
+    """Evaluates the newest checkpoint before each save."""
+
+    def before_save(self, model, global_step):
+      with story._manager.newest() as path:
+        seen.append((path and os.path.basename(path), int(story._step.numpy())))
+
+  story._callbacks = []
+  data = jobs.make_dataset(tf, story.job)
+  story._loop(data, [Evaluates()], steps=5)
+  assert seen == [
+    (None, 0),
+    ("model.ckpt-0", 0),
+    ("model.ckpt-2", 2),
+    ("model.ckpt-4", 4),
+  ]
+  plain = Story("stops_at_4", tmp_path / "plain", "loop")
+  plain._callbacks = []
+  plain._loop(data, [], steps=5)
+  for one, two in zip(story.model.get_weights(), plain.model.get_weights()):
+    assert (one == two).all()
+
+
 @pytest.mark.parametrize("name", saver_sessions.EVALUATIONS)
 def test_hooks_of_an_evaluation_hear_what_the_estimators_heard(real, tmp_path, name):
   job = saver_sessions.job_of(str(real["root"]), "trained")
