@@ -5,8 +5,11 @@ the train op becomes a call of `train_step`.
 """
 
 import contextlib
+import json
 import os
 import re
+import subprocess
+import sys
 import textwrap
 
 import numpy as np
@@ -62,9 +65,10 @@ def migrated(source):
       lines += [indent + part for part in code]
     elif number <= skipped:
       continue
-    elif "tf.train.Saver(" in line:
-      lines += setup.split("\n")
-    elif line.startswith("with tf.Session()"):
+    elif re.match(r"\w+ = tf\.train\.(Saver|Supervisor)\(", line):
+      # The loop stays that of the program, which saves in it.
+      lines += setup.partition("for batch in dataset:")[0].split("\n")
+    elif line.startswith(("with tf.Session()", "with supervisor.managed_session()")):
       lines.append("if True:")
     elif not line.endswith("# graph"):
       lines.append(line.replace("session.run(train_op)", "train_step(None)"))
@@ -127,6 +131,31 @@ def run_session(source, directory, **names):
   newest = tf.train.latest_checkpoint(str(directory))
   weights = tf.train.load_variable(newest, "dense/kernel") if newest else None
   return Outcome(directory, saved, error, weights)
+
+
+def run_without_eager(source, directory, runs):
+  """Runs a program in a process of its own, which has TF1's behaviour, with LAST in each run.
+
+  A Supervisor's threads would find themselves in eager mode here.
+  """
+  code = (
+    "import json, sys, tensorflow as tf\n"
+    "tf.compat.v1.disable_v2_behavior()\n"
+    "from session_programs import run_session\n"
+    "source, directory, runs = json.load(sys.stdin)\n"
+    "done = [run_session(source, directory, LAST=last) for last in runs]\n"
+    "print(json.dumps([[o.saved, o.files, o.listed] for o in done]))\n"
+  )
+  process = subprocess.run(
+    [sys.executable, "-c", code],
+    input=json.dumps([source, str(directory), runs]),
+    capture_output=True,
+    text=True,
+    env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    check=False,
+  )
+  assert process.returncode == 0, process.stderr[-3000:]
+  return json.loads(process.stdout.splitlines()[-1])
 
 
 class Interruption(Exception):

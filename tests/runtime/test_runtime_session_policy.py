@@ -5,7 +5,13 @@ import shutil
 import numpy as np
 import pytest
 import tensorflow as tf
-from session_programs import Interruption, program, run_migrated, run_session
+from session_programs import (
+  Interruption,
+  program,
+  run_migrated,
+  run_session,
+  run_without_eager,
+)
 
 MONITORED = """\
   while not session.should_stop():
@@ -170,3 +176,24 @@ def test_a_checkpoint_without_number_is_the_only_one(tmp_path):
   new = run_migrated(source, tmp_path / "new", LAST=3)
   assert new.files == ["model.ckpt-12"]
   np.testing.assert_allclose(new.weights, old.weights, rtol=1e-5)
+
+
+def test_a_supervisor_recovers_what_an_earlier_one_saved(tmp_path):
+  source = program(
+    """
+    supervisor = tf.train.Supervisor(
+        logdir=DIRECTORY, save_model_secs=0, saver=tf.train.Saver(max_to_keep=2))  # graph
+    with supervisor.managed_session() as session:
+      for i in range(LAST):
+        session.run(train_op)
+        if i % 3 == 2:
+          supervisor.saver.save(session, supervisor.save_path, global_step=global_step)
+    """
+  )
+  (tmp_path / "old").mkdir()
+  runs = (10, 9)
+  outcomes = run_without_eager(source, tmp_path / "old", runs)
+  for last, outcome in zip(runs, outcomes):
+    new = run_migrated(source, tmp_path / "new", LAST=last)
+    assert [new.saved, new.files, new.listed] == outcome
+  assert outcomes[-1][1] == ["model.ckpt-15", "model.ckpt-18"]

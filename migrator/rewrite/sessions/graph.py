@@ -23,6 +23,7 @@ _LAYERS = ("tf.layers", "tf.contrib.layers", "tf.contrib.slim")
 _LAYER = re.compile(
   r"conv|separable|depthwise|dense|fully_connected|batch_norm|layer_norm|embed|(model_)?variable"
 )
+_SESSIONS = ("tf.Session", "tf.InteractiveSession")
 _QUEUES = (
   "tf.train.start_queue_runners",
   "tf.train.batch",
@@ -141,6 +142,9 @@ def _inputs(module: Module) -> Iterator[Change]:
   ]
   fed = f"; what `feed_dict` gives it ({spell(feeds)}) is a batch of `dataset`" if feeds else ""
   yield from _told(_uses(module, _PLACEHOLDERS), f"an argument of `train_step`{fed}")
+  yield from _told(
+    _uses(module, _SESSIONS), "what the session ran is called: `train_step`, `model(...)`"
+  )
   yield from _told(_uses(module, _QUEUES), "the input queue becomes `dataset`, a tf.data.Dataset")
 
 
