@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 
 from migrator.analysis.module import Module
+
+# What stands on a line of its own where a cell of a notebook begins; belongs to no statement.
+CELL_MARKER = re.compile(r"# <migrator cell (\d+|end)>")
 
 
 class Comments:
@@ -19,6 +23,8 @@ class Comments:
     reader = io.StringIO(module.text).readline
     for token in tokenize.generate_tokens(reader):
       if token.type != tokenize.COMMENT:
+        continue
+      if CELL_MARKER.fullmatch(token.string):
         continue
       line, column = token.start
       if token.line[:column].strip():

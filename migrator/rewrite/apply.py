@@ -8,6 +8,7 @@ from typing import Optional, Union
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from migrator.analysis.comments import CELL_MARKER
 from migrator.rewrite.plan import Plan, StatementEdit, Unsupported
 
 _Place = tuple[int, int]
@@ -145,6 +146,7 @@ class _Editor(cst.CSTTransformer):
 
   def _edit_body(self, original, updated, blank_lines: int):
     result: list[_Statement] = []
+    above: list[cst.EmptyLine] = []  # where cells begin, and what stands before that
     pending: list[cst.EmptyLine] = []  # what a removed statement leaves above the next one
     generated: list[int] = []
     for old, new in zip(original, updated):
@@ -152,27 +154,33 @@ class _Editor(cst.CSTTransformer):
       node, edit = self._statements.get((line, column), (None, None))
       if isinstance(old, cst.SimpleStatementLine) and len(old.body) != 1:
         edit = None
+      before, new = _cells_above(new)
+      if before:
+        # What a removed statement leaves behind stays in its cell.
+        above, pending = [*above, *pending, *before], []
+      new, pending = _prepend(new, pending), []
       if edit is None:
-        result.append(_prepend(new, pending))
-        pending = []
+        statements = [new]
         twin = self._twins.get((line, column))
         if twin is not None:
-          result[-1:] = [_prepend(old, []), new.with_changes(name=cst.Name(twin))]
-          generated.append(len(result) - 1)
-        continue
-      self._done.add(node)
-      new = _prepend(new, pending)
-      pending = []
-      self._keep_comments(node, edit)
-      statements = self._edited(edit, new)
-      if not statements:
-        pending = _left_behind(edit, new)
-        continue
-      inserted = len(statements) - (edit.replacement is None)
-      generated += range(len(result), len(result) + inserted)
+          statements = [_cells_above(old)[1], new.with_changes(name=cst.Name(twin))]
+          generated.append(len(result) + 1)
+      else:
+        self._done.add(node)
+        self._keep_comments(node, edit)
+        statements = self._edited(edit, new)
+        if statements:
+          inserted = len(statements) - (edit.replacement is None)
+          generated += range(len(result), len(result) + inserted)
+        else:
+          pending = _left_behind(edit, new)
+      if statements:
+        lines = [*above, *statements[0].leading_lines]
+        statements[0] = statements[0].with_changes(leading_lines=lines)
+        above = []
       result += statements
     _space_functions(result, generated, blank_lines)
-    return result, [line for line in pending if line.comment]
+    return result, [line for line in (*above, *pending) if line.comment]
 
   def _keep_comments(self, node, edit: StatementEdit) -> None:
     """Comments inside a replaced statement that its replacement does not show go above it."""
@@ -210,6 +218,19 @@ class _Editor(cst.CSTTransformer):
     if module.header:
       body[0] = _prepend(body[0], module.header)
     return body
+
+
+def _cells_above(node: _Statement) -> tuple[list[cst.EmptyLine], _Statement]:
+  """The lines above a statement down to the last begin of a cell, and the statement without them."""
+  lines = list(node.leading_lines)
+  count = len(lines)
+  while count and not _begins_cell(lines[count - 1]):
+    count -= 1
+  return lines[:count], node.with_changes(leading_lines=lines[count:]) if count else node
+
+
+def _begins_cell(line: cst.EmptyLine) -> bool:
+  return line.comment is not None and CELL_MARKER.fullmatch(line.comment.value) is not None
 
 
 def _leading(edit: StatementEdit, new: _Statement) -> list[cst.EmptyLine]:

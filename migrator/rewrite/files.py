@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import difflib
 import warnings
+from collections.abc import Iterable
 from typing import Any, Optional
 
 from migrator.analysis.module import Module, Span
 from migrator.lint import engine as lint
 from migrator.lint import rules
 from migrator.lint.finding import Finding
-from migrator.rewrite import all_hooks, engine, todo
+from migrator.rewrite import all_hooks, engine, notebooks, todo
+from migrator.rewrite.notebook_cells import LeftWholeError
 from migrator.source import document, errors, newlines, parse
+from migrator.source.notebook import Notebook
 
 
 @dataclasses.dataclass
@@ -63,7 +67,7 @@ def rewrite_bytes(raw: bytes, path: str, options: engine.Options) -> FileResult:
     if fault is not None:
       raise fault
     if source.is_notebook:
-      return _notebook(source)
+      return _notebook(source, options)
     return _rewrite(source, options)
   except errors.SourceError as error:
     return FileResult(path, findings=[lint.error_finding(error)], unreadable=True)
@@ -72,13 +76,84 @@ def rewrite_bytes(raw: bytes, path: str, options: engine.Options) -> FileResult:
     return FileResult(path, findings=[lint.error_finding(fault)], unreadable=True)
 
 
-def _notebook(source: document.Document) -> FileResult:
-  """Notebooks are checked only: EM005 beside what lint finds."""
+def _notebook(source: document.Document, options: engine.Options) -> FileResult:
+  """Rewrites a notebook, and each program that a cell of it writes to a file, cell by cell."""
+  outcome = FileResult(source.path)
+  cells: dict[int, str] = {}
+  notebook = source.notebook
+  assert notebook is not None
+  for part in source.parts():
+    assert part.notebook is not None
+    if not part.notebook.cells:
+      continue
+    try:
+      joined = notebooks.Joined(part.notebook)
+      cells.update(_rewrite_cells(joined, source.path, options, outcome))
+    except LeftWholeError as error:
+      return _left_whole(source, error)
+  for fault in notebook.errors:
+    outcome.findings.append(lint.error_finding(fault, _text_of(notebook, fault.cell)))
+    outcome.left += 1
+  outcome.findings = sorted(set(outcome.findings), key=Finding.sort_key)
+  if not cells:
+    return outcome
+  try:
+    outcome.raw = source.replace_cells(cells)
+    written = document.Document.from_bytes(outcome.raw, source.path)
+    notebooks.check_written(source, written, cells)
+  except (ValueError, errors.SourceError) as error:
+    return _left_whole(source, LeftWholeError(str(error)))
+  except LeftWholeError as error:
+    return _left_whole(source, error)
+  outcome.text = written.text
+  for number, text in cells.items():
+    path = f"{source.path}:cell {number}"
+    outcome.diff += _diff(newlines.unify(_text_of(notebook, number)), newlines.unify(text), path)
+  return outcome
+
+
+def _text_of(notebook: Notebook, number: Optional[int]) -> str:
+  return next((cell.text for cell in notebook.cells if cell.number == number), "")
+
+
+def _rewrite_cells(
+  joined: notebooks.Joined, path: str, options: engine.Options, outcome: FileResult
+) -> dict[int, str]:
+  """The new sources of the cells of one program; adds to the outcome what there is to say.
+
+  Raises:
+    LeftWholeError: the notebook must stay as it is.
+  """
+  result = engine.rewrite(joined.text, path, options)
+  findings = [joined.relocate(f, result.text) for f in result.findings]
+  units = [dataclasses.replace(u, line=joined.locate(u.line)[1]) for u in result.units]
+  hooks = [dataclasses.replace(h, line=joined.locate(h.line)[1]) for h in result.hooks]
+  cells: dict[int, str] = {}
+  if result.changed:
+    gone = notebooks.bound_names(joined.text) - notebooks.bound_names(result.text)
+    joined.check_names(gone | result.changed_names)
+    cells = joined.split(result.text)
+    cells_of = notebooks.programs(result.text)
+    unmarked = _faults(result.text, path, cells_of, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    if unmarked:
+      findings.append(joined.relocate(unmarked, result.text))
+      hooks = [dataclasses.replace(hook, callback="") for hook in hooks]
+      cells = {}
+  outcome.units += units
+  outcome.hooks += hooks
+  outcome.findings += findings
+  outcome.left += result.left + (1 if result.changed and not cells else 0)
+  return cells
+
+
+def _left_whole(source: document.Document, error: LeftWholeError) -> FileResult:
+  """EM005 beside what lint finds."""
   found = lint.check(source)
-  if not found:
-    return FileResult(source.path)
-  first = found[0]
-  left = rules.finding(errors.NOTEBOOK_NOT_REWRITTEN, first.span, source.path, cell=first.cell)
+  span, cell = Span(1, 0, 1, 1), error.cell
+  if cell is None and found:
+    span, cell = found[0].span, found[0].cell
+  code = errors.NOTEBOOK_NOT_REWRITTEN
+  left = rules.finding(code, span, source.path, cell=cell, reason=error.reason)
   return FileResult(source.path, findings=[left, *found], left=1)
 
 
@@ -89,7 +164,7 @@ def _rewrite(source: document.Document, options: engine.Options) -> FileResult:
   outcome.hooks = result.hooks
   if not result.changed:
     return outcome
-  unmarked = _faults(result.text, source.path)
+  unmarked = _faults(result.text, source.path, [result.text])
   if unmarked:
     # Never write what would not run without saying so.
     outcome.findings.append(unmarked)
@@ -103,13 +178,21 @@ def _rewrite(source: document.Document, options: engine.Options) -> FileResult:
   return outcome
 
 
-def _faults(text: str, path: str) -> Optional[Finding]:
-  """Why the output must not be written, or None."""
+def _faults(text: str, path: str, programs: Iterable[str], flags: int = 0) -> Optional[Finding]:
+  """Why the output must not be written, or None.
+
+  Args:
+    text: the output.
+    path: the file.
+    programs: what Python gets at once: the output, or its cells.
+    flags: of `compile`.
+  """
   try:
     with warnings.catch_warnings():
       warnings.simplefilter("ignore")
-      # More than parsing: `await` outside of a coroutine is found here only.
-      compile(text, path, "exec", dont_inherit=True)
+      for program in programs:
+        # More than parsing: `await` outside of a coroutine is found here only.
+        compile(program, path, "exec", flags, dont_inherit=True)
     module = Module(text, path)
   except SyntaxError as error:
     span = Span(1, 0, 1, 1)

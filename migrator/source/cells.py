@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ _CHARACTER = re.compile(
   r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\\"]"
 )
 _LINE = re.compile(r"(?:\r\n|\r|\n)")
+# An escape for a character beyond ASCII.
+_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u(?!00[0-7])")
 _DECODER = json.JSONDecoder()
 
 
@@ -47,10 +50,118 @@ def insert(text: str, insertions: Iterable[Insertion]) -> str:
   return text
 
 
+def replace(text: str, new: Mapping[int, str]) -> str:
+  """The JSON of a notebook with other sources of some cells; all else stays as it is.
+
+  Lines that a cell has before and after keep their bytes. Others are written in the style of the
+  file: beyond ASCII as escapes where it has such, a list of lines or one string.
+
+  Args:
+    text: the JSON, which `notebook.read` can read.
+    new: the new source by the 1-based number of the cell among all cells.
+
+  Raises:
+    KeyError: there is no such cell, or it has no source.
+    ValueError: a source is a list of something else than strings.
+  """
+  places = sources(text)
+  ascii_only = text.isascii() and _ESCAPE.search(text) is not None
+  edits = []
+  for number, value in new.items():
+    source = places[number]
+    old = source.lines(text)
+    lines = _encoded(old, value, ascii_only)
+    first, last = source.strings[0], scanstring(text, source.strings[-1] + 1)[1]
+    if not source.listed:
+      edits.append((first + 1, last - 1, "".join(lines)))
+    elif lines:
+      separator = source.separator(text) or _separator(text, places)
+      edits.append((first, last, separator.join(f'"{line}"' for line in lines)))
+    else:
+      edits.append((text.rindex("[", 0, first) + 1, text.index("]", last), ""))
+  for start, end, value in sorted(edits, reverse=True):
+    text = text[:start] + value + text[end:]
+  return text
+
+
+class _Line(NamedTuple):
+  """A line of a source: what it says and how that is written, without and with its end."""
+
+  value: str
+  end: str
+  raw: str
+  raw_end: str
+
+
+def _encoded(old: Sequence[_Line], value: str, ascii_only: bool) -> list[str]:
+  """The lines of a new source as JSON writes them."""
+
+  def encode(part: str) -> str:
+    return json.dumps(part, ensure_ascii=ascii_only)[1:-1]
+
+  new = _split(value)
+  known, wanted = [line.value for line in old], [line for line, _ in new]
+  raw = [encode(line) + encode(end) for line, end in new]
+  matcher = difflib.SequenceMatcher(None, known, wanted, autojunk=False)
+  for a, b, size in matcher.get_matching_blocks():
+    for line, place in zip(old[a : a + size], range(b, b + size)):
+      end = new[place][1]
+      raw[place] = line.raw + (line.raw_end if end == line.end else encode(end))
+  return raw
+
+
+def _split(value: str) -> list[tuple[str, str]]:
+  """The lines of a text, each with its end."""
+  found, start = [], 0
+  for match in _LINE.finditer(value):
+    found.append((value[start : match.start()], match[0]))
+    start = match.end()
+  return [*found, (value[start:], "")] if start < len(value) else found
+
+
+def _separator(text: str, places: Mapping[int, Source]) -> str:
+  """What stands between the lines of sources, for one that has a single line."""
+  found = (source.separator(text) for source in places.values() if source.listed)
+  return next(filter(None, found), ", " if '": ' in text else ",")
+
+
 class Source(NamedTuple):
-  """The source of a cell: where the strings begin that are joined to it, at their quotes."""
+  """The source of a cell.
+
+  Attributes:
+    strings: where the strings begin that are joined to it, at their quotes.
+    listed: whether they are the elements of a list.
+  """
 
   strings: tuple[int, ...]
+  listed: bool = False
+
+  def separator(self, text: str) -> str:
+    """What stands between the first two strings; "" where there is one only.
+
+    Raises:
+      ValueError: another element stands between two of the strings.
+    """
+    found = []
+    for start, following in zip(self.strings, self.strings[1:]):
+      found.append(text[scanstring(text, start + 1)[1] : following])
+      if found[-1].strip(" \t\n\r") != ",":
+        raise ValueError("the source of a cell holds something else than strings")
+    return found[0] if found else ""
+
+  def lines(self, text: str) -> list[_Line]:
+    """The lines of the source."""
+    value, raw = "", []
+    for start in self.strings:
+      piece, end = scanstring(text, start + 1)
+      value += piece
+      raw += [match[0] for match in _characters(text, start + 1, end - 1)]
+    found, start = [], 0
+    for line, end in _split(value):
+      middle, after = start + len(line), start + len(line) + len(end)
+      found.append(_Line(line, end, "".join(raw[start:middle]), "".join(raw[middle:after])))
+      start = after
+    return found
 
   def offset(self, text: str, line: int, column: int) -> int:
     """Where a place of the source stands in the JSON; at the end of a line: before its end.
@@ -84,8 +195,9 @@ def sources(text: str) -> Mapping[int, Source]:
     members = dict(_members(text, place)) if text[place] == "{" else {}
     source = members.get("source", members.get("input"))
     if source is not None:
-      strings = _elements(text, source) if text[source] == "[" else (source,)
-      found[number] = Source(tuple(start for start in strings if text[start] == '"'))
+      listed = text[source] == "["
+      strings = _elements(text, source) if listed else (source,)
+      found[number] = Source(tuple(start for start in strings if text[start] == '"'), listed)
   return {number: source for number, source in found.items() if source.strings}
 
 

@@ -6,6 +6,7 @@ import codecs
 import io
 import re
 import tokenize
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from migrator.source import errors, newlines, parse
@@ -124,6 +125,26 @@ class Document(NamedTuple):
       reason = f"{text[error.start]!r} does not exist in {self.encoding}, line {line}"
       raise errors.SourceError(errors.ENCODING, self.path, reason, line) from error
     return codecs.BOM_UTF8 + body if self.bom else body
+
+  def replace_cells(self, new: Mapping[int, str]) -> bytes:
+    """Returns the bytes of the notebook with other sources of some cells.
+
+    All else keeps its bytes: other cells, outputs, metadata, layout, the lines that stay.
+
+    Args:
+      new: the new source by the 1-based number of the cell among all cells.
+
+    Raises:
+      KeyError: there is no such cell, or it has no source.
+      ValueError: the document is no notebook, or a source cannot be changed.
+    """
+    if not self.is_notebook:
+      raise ValueError(f"{self.path}: it has no cells")
+    from migrator.source import cells  # only here: most files are no notebooks
+
+    body = self.raw[len(codecs.BOM_UTF8) :] if self.bom else self.raw
+    changed = cells.replace(body.decode(self.encoding), new).encode(self.encoding)
+    return codecs.BOM_UTF8 + changed if self.bom else changed
 
 
 def _encoding(raw: bytes, path: str) -> str:
