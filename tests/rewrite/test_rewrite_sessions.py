@@ -1,6 +1,8 @@
 """Programs around a session stay as they are; the code for their checkpoints is in the finding."""
 
 import json
+import pathlib
+import re
 import textwrap
 
 import pytest
@@ -315,6 +317,9 @@ def test_two_savers_of_one_directory_get_two_directories():
   first, second = (f.proposal for f in found(text))
   assert 'os.path.join(FLAGS.dir, "tf2")' in first
   assert 'os.path.join(FLAGS.dir, "tf2", "best_saver")' in second
+  assert '`latest_filename="best"`: the manager\'s list is the file `checkpoint`' in comments(
+    second
+  )
 
 
 def test_what_saves_elsewhere_in_the_file_belongs_to_the_saver():
@@ -445,3 +450,11 @@ def test_the_proposal_is_printed_and_reported(tmp_path):
 def test_lint_says_nothing_new():
   text = HEAD + saver(save='saver.save(s, "logs/m", i)')
   assert "EM417" not in {f.code for f in engine.check_text(text, "p.py")}
+
+
+def test_the_page_about_sessions_shows_what_is_proposed():
+  page = (pathlib.Path(__file__).parents[2] / "docs" / "sessions.md").read_text(encoding="utf-8")
+  source, shown, proposal = re.findall(r"^```\w+\n(.*?)^```$", page, re.M | re.S)
+  (finding,) = sessions.findings(source, "train.py")
+  assert shown == f"$ migrator rewrite train.py\n{finding}\n"
+  assert proposal == finding.proposal

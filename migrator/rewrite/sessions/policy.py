@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections.abc import Iterator
 from typing import Optional
 
 from migrator.analysis.module import UNKNOWN, Module
@@ -44,6 +45,7 @@ def of(module: Module, unit: Unit) -> Policy:
   if unit.kind in (found.SAVER, found.META_GRAPH):
     policy = Policy(recovers=bool(unit.recoveries), saves_last=False)
     _set_keep(module, unit.saver, policy)
+    policy.questions += _other_lists(module, unit)
     return policy
   if unit.kind == found.SUPERVISOR:
     return _supervisor(module, unit)
@@ -54,6 +56,18 @@ def _given(module: Module, arguments: values.Arguments, name: str) -> Optional[a
   """An argument, unless it is None."""
   node = arguments.get(name)
   return None if node is None or values.literal(module, node) is None else node
+
+
+def _other_lists(module: Module, unit: Unit) -> Iterator[str]:
+  """Saves that write the list of checkpoints to another file than `checkpoint`."""
+  for call in unit.saves:
+    arguments = values.arguments(module, call, found.SAVE_PARAMETERS)
+    name = _given(module, arguments, "latest_filename")
+    if name is not None:
+      yield (
+        f"line {call.lineno}: `latest_filename={source(module, name)}`: the manager's list is the file "
+        "`checkpoint`; what is in the old one is loaded by the path of the checkpoint."
+      )
 
 
 def _is_none(module: Module, arguments: values.Arguments, name: str) -> bool:
