@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Optional
 
+import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.policy import Timer, check_not_negative, check_positive
@@ -88,7 +89,8 @@ class SummarySaver(tf.keras.callbacks.Callback):
     if self._log_steps and self._log_timer.due(self._iteration):
       seconds, _ = self._log_timer.mark(self._iteration)
       suffix = "" if seconds is None else f" ({seconds:.3f} sec)"
-      tf.get_logger().info("loss = %s, step = %d%s", loss, step - 1, suffix)
+      # With the digits of a float32, as the Estimator wrote it.
+      tf.get_logger().info("loss = %s, step = %d%s", np.float32(loss), step - 1, suffix)
     self._iteration += 1
 
   def on_train_end(self, logs: Optional[dict] = None) -> None:
@@ -111,7 +113,7 @@ def write_results(directory: str, results: dict, step: int, checkpoint: Optional
     step: the global step.
     checkpoint: its prefix, or None.
   """
-  text = ", ".join(f"{key} = {value}" for key, value in sorted(results.items()))
+  text = ", ".join(f"{key} = {value!s}" for key, value in sorted(results.items()))
   tf.get_logger().info("Saving dict for global step %d: %s", step, text)
   writer = event_writer(directory)
   values = [

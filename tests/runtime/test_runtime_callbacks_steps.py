@@ -10,6 +10,7 @@ from callback_hosts import HOSTS
 from hook_sessions import Clock, Lines, numbers, with_hooks
 
 from migrator import runtime
+from migrator.runtime import summaries
 
 v1 = tf.compat.v1.train
 TENSORS = {"loss": "loss:0", "step": "step_now:0", "counter": "counter_now:0"}
@@ -373,3 +374,24 @@ def test_in_evaluation_and_prediction_a_request_stops_these(begin, flag, clock, 
   assert getattr(host, flag) and not host.stop_training
   callbacks.on_train_batch_end(0, {"loss": np.nan})
   assert host.stop_training
+
+
+def test_the_summaries_log_the_loss_as_the_estimators_own_hook_did(clock, tmp_path):
+  tensors = {"loss": TENSORS["loss"], "step": TENSORS["step"]}
+  expected = with_hooks(clock, [v1.LoggingTensorHook(tensors, every_n_iter=3)], **RESUMED)
+  clock.reset()
+  loop = HOSTS["loop"](clock, tmp_path)
+  saver = runtime.SummarySaver(
+    str(tmp_path), loop._step, save_summary_steps=0, log_step_count_steps=3
+  )
+  lines = loop.train([saver], **RESUMED).log
+  assert [line for line in lines if "loss = " in line] == expected.log
+
+
+def test_results_are_logged_with_the_digits_of_their_type(tmp_path):
+  results = {"loss": np.float32(0.1), "accuracy": np.float32(2 / 3), "global_step": np.int64(7)}
+  with Lines() as log:
+    summaries.write_results(str(tmp_path), results, 7, None)
+  assert log.lines == [
+    "INFO Saving dict for global step 7: accuracy = 0.6666667, global_step = 7, loss = 0.1"
+  ]

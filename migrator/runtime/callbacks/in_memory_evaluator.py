@@ -17,7 +17,8 @@ class InMemoryEvaluator(tf.keras.callbacks.Callback):
 
   For `tf.estimator.experimental.InMemoryEvaluatorHook`. The weights are those of the moment, and the results
   go to `<model_dir>/eval` or `<model_dir>/eval_<name>`. `input_fn` is called once per training;
-  its dataset begins anew with each evaluation.
+  its dataset begins anew with each evaluation, as the hook's did. (The queue of a `numpy_input_fn` did not:
+  there the hook found no input any more after the first evaluation, and wrote zeros.)
   """
 
   def __init__(
