@@ -130,6 +130,7 @@ class _Conversion:
     self._uses = uses
     self._family = hook_values.family(plan.module, node)
     self._values = Values(plan.module, node, self._family, guess=plan.known_keys is None)
+    self._pending: list[ast.AST] = []
     self._methods = [m for m in node.body if isinstance(m, ast.FunctionDef)]
 
   def run(self) -> None:
@@ -162,6 +163,7 @@ class _Conversion:
       self._plan, self._node, method, self._values, fetches, self._uses, roles
     )
     parameters.convert()
+    self._pending += parameters.pending
     return parameters.handed
 
   def _helpers(self, handed: set[tuple[str, int, str]], fetches: Optional[Fetches]) -> None:
@@ -337,7 +339,9 @@ class _Conversion:
     fetching.check_read(value, self._readers())
     leaves = list(value.leaves())
     plan.hook_keys[self._node] = tuple(v for v in leaves if v.kind == "key")
-    names = [v.text for v in leaves if v.kind == "named" and v.text != "loss"]
+    names = [v.text for v in leaves if v.kind == "named" and (v.guessed or v.text != "loss")]
+    if any(v.kind == "updates" for v in leaves):
+      plan.report("EM318", self._node, name=self._node.name)
     if plan.known_keys is not None and not set(names) <= plan.known_keys:
       self._refuse(self._node, f"fetches {names[0]}")
     if names or plan.hook_keys[self._node]:
@@ -418,6 +422,9 @@ class _Conversion:
           self._remove_check(inner)
 
     self._remove_variables()
+    for node in self._pending:
+      if not self._is_edited(node):
+        self._refuse(node, f"uses {self._plan.module.source(node)}")
 
   def _remove_variables(self) -> None:
     """Variables that held a graph, or a tensor of it, go with the last place that reads them."""

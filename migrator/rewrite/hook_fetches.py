@@ -53,7 +53,7 @@ class Fetches:
       return f'logs["{value.text}"]'
     if value.kind == "key":
       return f"{runtime}.fetch({value.text}, self.model, logs)"
-    if value.kind == "none":
+    if value.kind in ("none", "updates"):
       return "None"
     items = [self.text(item, runtime) for item in value.items]
     if value.kind == "call":

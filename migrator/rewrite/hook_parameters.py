@@ -41,6 +41,7 @@ class Parameters:
     roles: of the method's parameters after self, where it is no method of a hook: by place.
 
   Attributes:
+    pending: places of the session's graph, which have to go with what is looked up in it.
     handed: own methods to which a parameter is handed on: name, place and role.
   """
 
@@ -65,6 +66,7 @@ class Parameters:
     places = dict(enumerate(ROLES[method.name])) if roles is None else roles
     self._roles = {n: places[i] for i, n in enumerate(self._names) if i in places}
     self._is_helper = roles is not None
+    self.pending: list[ast.AST] = []
     self.handed: set[tuple[str, int, str]] = set()
     self._variable = ""
 
@@ -301,6 +303,9 @@ class Parameters:
     """The only thing that can be run in no session is reading the global step."""
     parent = self._module.parents[node]
     call = self._module.parents.get(parent)
+    if isinstance(parent, ast.Attribute) and parent.attr == "graph":
+      self.pending.append(parent)
+      return
     if isinstance(parent, ast.Attribute) and parent.attr == "run" and isinstance(call, ast.Call):
       arguments = facts.bind_arguments(call, _RUN)
       if arguments is not None and list(arguments) == ["fetches"]:
@@ -339,6 +344,9 @@ class Parameters:
       return None
     if value.kind in ("step", "stale step"):
       return f"{self._plan.runtime()}.global_step(self.model)"
+    if value.kind == "named" and self._method.name == "end" and self._plan.known_keys is None:
+      self._plan.report("EM317", self._node, name=self._node.name, what=f'"{value.text}"')
+      return f'logs["{value.text}"]'
     if value.kind == "list" and value.items:
       items = [self._read(item) for item in value.items]
       return None if None in items else f"[{', '.join(i for i in items if i)}]"

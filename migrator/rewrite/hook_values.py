@@ -17,6 +17,7 @@ _STEP_CALLS = frozenset(
 # This one TF's own hooks call; what it gives is the step before, in every version.
 _STALE_STEP_CALLS = ("_get_or_create_global_step_read", "get_or_create_global_step_read")
 ARGS = ("tf.train.SessionRunArgs",)
+_UPDATES = ("tf.GraphKeys.UPDATE_OPS", "tf.compat.v1.GraphKeys.UPDATE_OPS")
 # Where graphs give tensors by name.
 _LOOKUPS = ("get_tensor_by_name", "as_graph_element")
 _STEP_NAMES = ("global_step", "global_step:0", "GLOBAL_STEP")
@@ -53,11 +54,12 @@ class Value(NamedTuple):
   Attributes:
     kind: "step", "stale step", "named" (a value of `logs`, whose key is `text`), "key" (an expression
       that holds a key, a variable or a structure of them when the hook runs), "list", "tuple", "dict", "call" (of a
-      named tuple's class) or "none".
+      named tuple's class), "updates" (the collection of update operations) or "none".
     text: of "named" the key; of "key" the source; of "call" the class.
     items: of a list, tuple, dict or call.
     keys: of a dict, the sources of its keys.
     names: of a call, the names of the arguments, "" where given by position.
+    guessed: of "named", whether the name is only the one that the hook has for it.
     parameter: of "key" the parameter of the constructor that gives it, if any.
   """
 
@@ -67,6 +69,7 @@ class Value(NamedTuple):
   keys: tuple[ast.expr, ...] = ()
   parameter: str = ""
   names: tuple[str, ...] = ()
+  guessed: bool = False
 
   def leaves(self) -> Iterator[Value]:
     """All values that are no containers."""
@@ -139,7 +142,10 @@ class Values:
     """A tensor by the name that the hook has for it, where that may be guessed."""
     if not self._guess or not isinstance(name, str):
       return None
-    return Value("named", name.strip("_")) if name.strip("_") else None
+    called = name.strip("_")
+    for suffix in ("_tensor", "_op"):
+      called = called[: -len(suffix)] if called.endswith(suffix) else called
+    return Value("named", called, guessed=True) if called else None
 
   def _call(self, node: ast.Call) -> Optional[Value]:
     symbol = self._module.resolve(node.func)
@@ -155,6 +161,9 @@ class Values:
         return None
       text = self._module.source(node.func)
       return Value("call", text, tuple(items), names=tuple(names))  # type: ignore[arg-type]
+    if symbol is not None and symbol.path in ("tf.get_collection", "tf.compat.v1.get_collection"):
+      key = self._module.resolve(node.args[0]) if node.args else None
+      return Value("updates") if key is not None and key.path in _UPDATES else None
     if isinstance(node.func, ast.Attribute) and node.func.attr in _LOOKUPS and node.args:
       name = self._module.constant(node.args[0])
       return named(name) if isinstance(name, str) else None
@@ -192,6 +201,7 @@ class Values:
       return None
     value = self.of(bindings[0].value)
     looked_up = isinstance(bindings[0].value, (ast.Call, ast.Attribute, ast.Subscript))
+    looked_up = looked_up and self._is_tensor(bindings[0].value)
     return value or (self._called(node.id) if looked_up else None)
 
   def attribute(self, name: str) -> Optional[Value]:
@@ -226,7 +236,9 @@ class Values:
     return value
 
   def _is_tensor(self, node: ast.expr) -> bool:
-    """Whether TensorFlow makes or finds what an expression gives."""
+    """Whether TensorFlow makes or finds what an expression gives, and no session has run it."""
+    if any(isinstance(n, ast.Attribute) and n.attr in ("run", "eval") for n in ast.walk(node)):
+      return False
     for inner in ast.walk(node):
       symbol = self._module.resolve(inner) if isinstance(inner, (ast.Name, ast.Attribute)) else None
       if symbol is not None and symbols.is_tensorflow(symbol) and symbol.path != "tf":

@@ -113,3 +113,96 @@ class Total(tf.compat.v1.train.SessionRunHook):
   assert 'print(logs["total"], logs["rate"])' in result.text
   assert "get_collection" not in result.text
   assert "EM312" in codes(result)
+
+
+def test_what_the_session_ran_is_no_tensor():
+  source = """
+import tensorflow as tf
+
+
+class Since(tf.compat.v1.train.SessionRunHook):
+  def after_create_session(self, session, coord):
+    self.first = session.run(tf.compat.v1.train.get_global_step())
+
+  def before_run(self, run_context):
+    return tf.compat.v1.train.SessionRunArgs(fetches=["step_update:0"])
+
+  def after_run(self, run_context, run_values):
+    self.step = run_values.results[0]
+    print(self.step - self.first)
+"""
+  result = run(source, hooks="all")
+  assert "self.first = runtime.global_step(self.model)" in result.text
+  assert 'self.step = logs["step_update"]' in result.text
+
+
+def test_tensor_of_a_collection_is_called_as_its_variable_and_reported():
+  source = """
+import tensorflow as tf
+
+
+class Watch(tf.train.SessionRunHook):
+  def before_run(self, run_context):
+    graph = run_context.session.graph
+    loss_tensor = graph.get_collection(tf.GraphKeys.LOSSES)[1]
+    return tf.train.SessionRunArgs(loss_tensor)
+
+  def after_run(self, run_context, run_values):
+    last = run_values.results
+    self._best = min(self._best, last)
+"""
+  result = run(source, hooks="all")
+  assert 'last = logs["loss"]' in result.text
+  assert "self._best = min(self._best, last)" in result.text
+  assert "graph" not in result.text
+  assert "EM312" in codes(result)
+
+
+def test_graph_that_something_else_asks_is_refused():
+  source = """
+import tensorflow as tf
+
+
+class Watch(tf.train.SessionRunHook):
+  def after_run(self, run_context, run_values):
+    graph = run_context.session.graph
+    print(graph.version)
+"""
+  result = run(source, hooks="all")
+  assert "EM302" in codes(result)
+  assert result.text == source
+
+
+def test_tensor_that_is_run_at_the_end_is_a_value_of_the_logs():
+  source = """
+import tensorflow as tf
+
+
+class Report(tf.train.SessionRunHook):
+  def end(self, session):
+    step = session.graph.get_collection("global_step")
+    metric = session.graph.get_tensor_by_name("top_5/value:0")
+    print(session.run(metric), session.run(tf.train.get_global_step()))
+"""
+  result = run(
+    source.replace('    step = session.graph.get_collection("global_step")\n', ""), hooks="all"
+  )
+  assert 'print(logs["top_5/value"], runtime.global_step(self.model))' in result.text
+  assert "EM317" in codes(result)
+
+
+def test_update_operations_are_left_to_the_layers():
+  source = '''
+import tensorflow as tf
+
+
+class Update(tf.train.SessionRunHook):
+  """Updates averages."""
+
+  def before_run(self, run_context):
+    del run_context
+    return tf.train.SessionRunArgs(tf.get_collection(tf.GraphKeys.UPDATE_OPS))
+'''
+  result = run(source, hooks="all")
+  assert result.text.endswith('Callback):\n  """Updates averages."""\n')
+  assert "EM318" in codes(result)
