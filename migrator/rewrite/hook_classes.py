@@ -26,6 +26,7 @@ _EVENTS = {
 }
 METHODS = tuple(_EVENTS)
 _PREFIXES = {"train": "on_train_", "evaluate": "on_test_", "predict": "on_predict_"}
+_OF_GRAPH = ("graph", "session", "original_args", "get_tensor_by_name", "get_collection")
 # What looks at or changes directories.
 _FILES = ("latest_checkpoint", "get_checkpoint_state", "rmtree", "listdir", "remove", "glob")
 # Hook of TensorFlow -> callback of the runtime whose methods a subclass may override.
@@ -131,6 +132,7 @@ class _Conversion:
     self._family = hook_values.family(plan.module, node)
     self._values = Values(plan.module, node, self._family, guess=plan.known_keys is None)
     self._pending: list[ast.AST] = []
+    self._kept_variables: set[str] = set()
     self._methods = [m for m in node.body if isinstance(m, ast.FunctionDef)]
 
   def run(self) -> None:
@@ -326,6 +328,7 @@ class _Conversion:
       if before and len(self._uses) > 1:
         self._refuse(self._node, "fetches other values in each run, in training and evaluation")
       fetching.store(attribute)
+      self._kept_variables = fetching.variables
       if not any(self._mentions_results(m) for m in self._readers()):
         self._refuse(self._node, "runs what it fetches, and does not read it")
       if fetching.appended and not any(self._reads_all(m) for m in self._readers()):
@@ -411,7 +414,7 @@ class _Conversion:
     """Attributes that held the global step's tensor, or one by name, go with their checks."""
     for name in self._values.attributes():
       value = self._values.attribute(name)
-      if value is None or value.kind not in ("step", "stale step", "named"):
+      if value is None or not self._holds_tensors(name, value):
         continue
       for statement in self._values.assignments(name):
         if len(statement.targets) != 1:
@@ -420,11 +423,33 @@ class _Conversion:
       for inner in ast.walk(self._node):
         if hook_values.reads(inner, name) and not self._is_edited(inner):
           self._remove_check(inner)
-
     self._remove_variables()
-    for node in self._pending:
+    for node in [*self._pending, *self._session_objects()]:
       if not self._is_edited(node):
         self._refuse(node, f"uses {self._plan.module.source(node)}")
+
+  def _holds_tensors(self, name: str, value: hook_values.Value) -> bool:
+    """Whether an attribute holds tensors, which are gone, not only their names."""
+    if value.kind in ("step", "stale step", "named"):
+      return True
+    return value.kind in ("list", "tuple", "dict", "call") and any(
+      isinstance(inner, ast.Call)
+      for statement in self._values.assignments(name)
+      for inner in ast.walk(statement.value)
+    )
+
+  def _session_objects(self) -> list[ast.Name]:
+    """All places where a hook's method reads one of its parameters: none may stay."""
+    found = []
+    for method in self._methods:
+      if method.name in METHODS and method in self._node.body:
+        names = [a.arg for a in method.args.posonlyargs + method.args.args][1:]
+        found += [
+          n
+          for n in ast.walk(method)
+          if isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Load)
+        ]
+    return found
 
   def _remove_variables(self) -> None:
     """Variables that held a graph, or a tensor of it, go with the last place that reads them."""
@@ -443,6 +468,8 @@ class _Conversion:
         loads = facts.loads(self._plan.module, target)
         if self._is_edited(statement) or not loads or not self._is_of_graph(statement.value):
           continue
+        if target.id in self._kept_variables:
+          continue
         if all(self._is_edited(load) for load in loads):
           self._plan.statement(statement).replacement = []
           changed = True
@@ -452,9 +479,9 @@ class _Conversion:
     for inner in ast.walk(node):
       if isinstance(inner, (ast.Name, ast.Attribute)):
         symbol = self._plan.module.resolve(inner)
-        if symbol is not None and not symbol.path.startswith(hook_values.HARMLESS):
-          return symbol.path != "tf"
-        if isinstance(inner, ast.Attribute) and inner.attr in ("graph", "session"):
+        if symbol is not None and symbols.is_tensorflow(symbol) and symbol.path != "tf":
+          return not symbol.path.startswith(hook_values.HARMLESS)
+        if isinstance(inner, ast.Attribute) and inner.attr in _OF_GRAPH:
           return True
     return False
 

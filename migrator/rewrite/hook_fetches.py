@@ -83,6 +83,7 @@ class FetchPlan:
     self._values = values
     self._method = method
     self._returns = [n for n in _own_nodes(method) if isinstance(n, ast.Return)]
+    self.variables: set[str] = set()  # of the method, that hold what is fetched
     self.appended: list[ast.expr] = []  # to what is fetched, in some runs
     self._statements: list[ast.Assign] = []  # that hold the SessionRunArgs
 
@@ -302,6 +303,7 @@ class FetchPlan:
     if scope is None or scope.node is not self._method or len(assigned) != len(bindings):
       what = f"fetches {node.id}"
       raise Unsupported("EM302", node, hook=self._node.name, what=what)
+    self.variables.add(node.id)
     for value in assigned:
       self._check(value, seen)
     for inner in _own_nodes(self._method):

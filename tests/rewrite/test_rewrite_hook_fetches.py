@@ -272,3 +272,38 @@ def test_named_tuple_of_values_is_made_of_what_is_read():
   assert body_of(transformed(program(hook)), "on_train_batch_end") == (
     'f(Pair(logs["loss"], step=runtime.global_step(self.model) - 1).loss)'
   )
+
+
+def test_loss_in_a_variable_of_before_run_goes_with_it():
+  before = f'loss = run_context.original_args.fetches[1]\nreturn {ARGS}({{"l": loss, "s": {STEP}}})'
+  text = transformed(program(seen(before, 'f(run_values.results["l"])')))
+  assert "run_context" not in text
+  assert body_of(text, "on_train_batch_end") == 'f(logs["loss"])'
+
+
+def test_tensors_that_begin_looks_up_go():
+  begin = (
+    "graph = tf1.get_default_graph()\n"
+    f'self.fetches = {{"l": graph.get_tensor_by_name("{LOSS}"), "s": {STEP}}}\n'
+  )
+  text = transformed(
+    program(seen(f"return {ARGS}(self.fetches)", 'f(run_values.results["l"])', begin))
+  )
+  assert "graph" not in text
+  assert "self.fetches" not in text
+  assert body_of(text, "on_train_batch_end") == 'f(logs["loss"])'
+
+
+def test_variable_that_keeps_what_is_fetched_stays():
+  before = f'wanted = {{"s": {STEP}}}\nif self.n:\n    return {ARGS}(wanted)\n'
+  text = transformed(program(seen(before, "f(run_values.results)", "self.n = 1")))
+  assert body_of(text, "on_train_batch_begin") == (
+    'self._fetches = None\nwanted = {"s": "global_step"}\nif self.n:\n    self._fetches = wanted'
+  )
+
+
+@pytest.mark.parametrize(
+  "after", ["self.c = run_context", "f(run_context)", "g = lambda: run_values.options"]
+)
+def test_no_object_of_the_session_stays_in_a_callback(after):
+  left_whole(program(seen("", after)), "EM302")
