@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 from migrator.analysis import facts
 from migrator.analysis.module import Module
@@ -14,11 +14,15 @@ from migrator.rewrite.plan import Plan, Unsupported
 
 @dataclasses.dataclass(frozen=True)
 class HookResult:
-  """What became of one hook class: `callback` is the new class's name; "" when it was left."""
+  """What became of one hook class: `callback` is the new class's name; "" when it was left.
+
+  `line` is one of `cell` in a notebook.
+  """
 
   name: str
   line: int
   callback: str
+  cell: Optional[int] = None
 
   def to_json(self) -> dict[str, Any]:
     return dataclasses.asdict(self)

@@ -49,13 +49,17 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class UnitResult:
-  """What became of one unit: `target` is "fit" or "loop"; "" when it was left whole."""
+  """What became of one unit: `target` is "fit" or "loop"; "" when it was left whole.
+
+  `line` is one of `cell` in a notebook.
+  """
 
   name: str
   kind: str
   flavour: str
   line: int
   target: str
+  cell: Optional[int] = None
 
   def to_json(self) -> dict[str, Any]:
     return dataclasses.asdict(self)

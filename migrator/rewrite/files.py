@@ -7,7 +7,7 @@ import dataclasses
 import difflib
 import warnings
 from collections.abc import Iterable
-from typing import Any, Optional
+from typing import Any, Optional, TypeVar
 
 from migrator.analysis.module import Module, Span
 from migrator.lint import engine as lint
@@ -18,6 +18,8 @@ from migrator.rewrite.notebook_cells import LeftWholeError
 from migrator.source import document, errors, newlines, parse
 from migrator.source.notebook import Notebook
 
+_Result = TypeVar("_Result", engine.UnitResult, all_hooks.HookResult)
+
 
 @dataclasses.dataclass
 class FileResult:
@@ -27,7 +29,7 @@ class FileResult:
     path: the file as the user named it.
     raw: its new bytes; None when it stays as it is.
     diff: unified diff, "" when it stays as it is.
-    text: its new text.
+    text: its new text; of a notebook the code of all cells, magics replaced by `pass`.
     units: what became of each unit.
     hooks: what became of each hook class.
     findings: notes on what was rewritten and reasons for what was not.
@@ -126,8 +128,8 @@ def _rewrite_cells(
   """
   result = engine.rewrite(joined.text, path, options)
   findings = [joined.relocate(f, result.text) for f in result.findings]
-  units = [dataclasses.replace(u, line=joined.locate(u.line)[1]) for u in result.units]
-  hooks = [dataclasses.replace(h, line=joined.locate(h.line)[1]) for h in result.hooks]
+  units = [_in_cell(unit, joined) for unit in result.units]
+  hooks = [_in_cell(hook, joined) for hook in result.hooks]
   cells: dict[int, str] = {}
   if result.changed:
     gone = notebooks.bound_names(joined.text) - notebooks.bound_names(result.text)
@@ -144,6 +146,11 @@ def _rewrite_cells(
   outcome.findings += findings
   outcome.left += result.left + (1 if result.changed and not cells else 0)
   return cells
+
+
+def _in_cell(result: _Result, joined: notebooks.Joined) -> _Result:
+  cell, line = joined.locate(result.line)
+  return dataclasses.replace(result, cell=cell, line=line)
 
 
 def _left_whole(source: document.Document, error: LeftWholeError) -> FileResult:
