@@ -74,6 +74,8 @@ def fetch(
   if isinstance(fetches, (list, tuple)):
     values = [fetch(value, model, logs, before_step=before_step) for value in fetches]
     return type(fetches)(*values) if hasattr(fetches, "_fields") else type(fetches)(values)
+  if fetches is None:
+    return None
   if isinstance(fetches, str):
     return _named(fetches, model, logs or {}, before_step)
   if hasattr(fetches, "numpy") and hasattr(fetches, "assign"):
