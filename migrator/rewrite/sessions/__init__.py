@@ -12,13 +12,13 @@ from migrator.analysis.module import Module
 from migrator.lint import rules
 from migrator.lint.finding import Finding
 from migrator.rewrite.plan import Plan
-from migrator.rewrite.sessions import compose, found
+from migrator.rewrite.sessions import compose, search
 
 _WORDS = (
   "Saver",
   "import_meta_graph",
   "MonitoredTrainingSession",
-  "SingularMonitored",
+  "MonitoredSession",
   "Supervisor",
 )
 
@@ -36,7 +36,7 @@ def findings(text: str, path: str, lint: Sequence[Finding] = ()) -> list[Finding
   module = Module(text, path)
   results = []
   directories: set[str] = set()
-  for unit in found.find(module):
+  for unit in search.find(module):
     fresh = Plan(module, path)
     names = compose.Names(
       fresh.fresh("checkpoint"),

@@ -86,7 +86,8 @@ class Proposal:
   def _reads_by_itself(self) -> bool:
     """Whether the session restores without being told."""
     path = self._unit.arguments.get("checkpoint_filename_with_path")
-    return not self._is_saver and (bool(self._policy.directory) or path is not None)
+    given = path is not None and values.literal(self._module, path) is not None
+    return not self._is_saver and (bool(self._policy.directory) or given)
 
   # -- a unit that goes on and on saving ---------------------------------------------------
 

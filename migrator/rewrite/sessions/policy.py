@@ -46,6 +46,12 @@ def of(module: Module, unit: Unit) -> Policy:
     policy = Policy(recovers=bool(unit.recoveries), saves_last=False)
     _set_keep(module, unit.saver, policy)
     policy.questions += _other_lists(module, unit)
+    for other in unit.others:
+      if ast.dump(other) != ast.dump(unit.call):
+        policy.questions.append(
+          f"line {other.lineno}: on another path it is `{source(module, other)}`; the code is for line "
+          f"{unit.call.lineno}."
+        )
     return policy
   if unit.kind == found.SUPERVISOR:
     return _supervisor(module, unit)
@@ -131,9 +137,7 @@ def _monitored(module: Module, unit: Unit) -> Policy:
   directory = _given(module, arguments, "checkpoint_dir")
   policy.directory = source(module, directory) if directory is not None else ""
   hooks = saver_hooks(module, unit)
-  if unit.kind == found.SINGULAR_SESSION:
-    policy.saves_last = False
-  elif directory is not None:
+  if unit.kind == found.TRAINING_SESSION and directory is not None:
     names = ("save_checkpoint_steps", "save_checkpoint_secs")
     cadence = _cadence(module, arguments, *names, _DEFAULT_SECONDS)
     if cadence is None:
