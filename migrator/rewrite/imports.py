@@ -7,6 +7,7 @@ import os
 import pkgutil
 import re
 import sys
+from collections.abc import Sequence
 from typing import Optional
 
 from migrator.analysis import symbols
@@ -28,10 +29,11 @@ _STANDARD = _standard_modules()
 
 def add(plan: Plan) -> None:
   """Plans the imports that the plan asked for."""
-  top = _top_imports(plan.module)
+  first = _first_edit(plan)
+  top = _before(_top_imports(plan.module), first)
   for statement in sorted(plan.imports):
-    if not _has(plan.module, statement):
-      _insert(plan, top, statement)
+    if not _has(plan.module, top, first, statement):
+      _insert(plan, top, first, statement)
 
 
 def remove_unused(plan: Plan, before: Module) -> None:
@@ -99,9 +101,25 @@ def _top_imports(module: Module) -> list[ast.stmt]:
   return found or [n for n in module.tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
 
 
-def _has(module: Module, statement: str) -> bool:
+def _first_edit(plan: Plan) -> int:
+  """The line of the first statement that changes: what it needs must be imported above it."""
+  nodes = [*plan.statements, *plan.expressions, *plan.arguments, *plan.functions]
+  edited = [plan.module.statement(node) for node in nodes]
+  lines = [n.lineno for n in edited if not isinstance(n, (ast.Import, ast.ImportFrom))]
+  return min(lines, default=len(plan.module.parser_lines) + 1)
+
+
+def _before(imports: Sequence[ast.stmt], line: int) -> list[ast.stmt]:
+  """The imports above a line; the first one where there are none, as in a function above all."""
+  return [node for node in imports if node.lineno < line] or list(imports[:1])
+
+
+def _has(module: Module, top: list[ast.stmt], first: int, statement: str) -> bool:
+  """Whether the module has an import already, above what needs it."""
   return any(
-    isinstance(n, (ast.Import, ast.ImportFrom)) and ast.unparse(n) == statement
+    isinstance(n, (ast.Import, ast.ImportFrom))
+    and (n.lineno < first or n in top)
+    and ast.unparse(n) == statement
     for n in module.tree.body
   )
 
@@ -112,13 +130,13 @@ def _root(node: ast.stmt) -> str:
   return node.names[0].name.split(".")[0]  # type: ignore[attr-defined]
 
 
-def _insert(plan: Plan, top: list[ast.stmt], statement: str) -> None:
+def _insert(plan: Plan, top: list[ast.stmt], first: int, statement: str) -> None:
   root = _root(ast.parse(statement).body[0])
   if not top:
-    first = plan.module.tree.body[0]
-    if isinstance(first, ast.Expr) and len(plan.module.tree.body) > 1:
-      first = plan.module.tree.body[1]
-    plan.statement(first).before.append(statement)
+    begin = plan.module.tree.body[0]
+    if isinstance(begin, ast.Expr) and len(plan.module.tree.body) > 1:
+      begin = plan.module.tree.body[1]
+    plan.statement(begin).before.append(statement)
     return
   if root in _STANDARD:
     _insert_standard(plan, top, statement, root)
@@ -126,7 +144,7 @@ def _insert(plan: Plan, top: list[ast.stmt], statement: str) -> None:
   # Wherever that stands: a program may set up its environment before TensorFlow is imported.
   imports = [n for n in plan.module.tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
   tensorflow = [n for n in imports if _root(n) in ("tensorflow", "tensorflow_estimator")]
-  plan.statement((tensorflow or top)[-1]).after.append(statement)
+  plan.statement((_before(tensorflow, first) or top)[-1]).after.append(statement)
 
 
 def _insert_standard(plan: Plan, top: list[ast.stmt], statement: str, root: str) -> None:
