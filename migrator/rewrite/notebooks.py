@@ -25,7 +25,7 @@ from migrator.source.notebook import Notebook
 
 _MARKER = "# <migrator cell {}>"
 _END = [_MARKER.format("end"), "pass  " + MAGIC.format("end")]
-_LINES = re.compile(r"\b(lines?) (\d+)(?:-(\d+))?\b")
+_LINES = re.compile(r"\b(lines?) (\d+)(?:-(\d+))?\b((?:, \d+\b)*)")
 # How IPython puts the value of a variable into a command.
 _INSERTED = r"(?:\$|\{{[^{{}}\n]*\b){}\b"
 
@@ -89,7 +89,9 @@ class Joined:
     def place(match: re.Match[str]) -> str:
       cell, first = self.locate(int(match[2]))
       last = "" if match[3] is None else f"-{self.locate(int(match[3]))[1]}"
-      return f"{match[1]} {first}{last} of cell {cell}"
+      others = (self.locate(int(number)) for number in re.findall(r"\d+", match[4]))
+      rest = "".join(f", {line} of cell {other}" for other, line in others)
+      return f"{match[1]} {first}{last} of cell {cell}{rest}"
 
     return _LINES.sub(place, message)
 
