@@ -1,7 +1,11 @@
 """Savers in loops, and programs that only restore: the code for their checkpoints."""
 
+import json
+
 import pytest
 from session_helpers import comments, found, proposed, saver
+
+from migrator.rewrite import engine, files
 
 
 @pytest.mark.parametrize(
@@ -218,3 +222,56 @@ def test_a_program_that_only_restores_loads_into_the_model(text, code):
 def test_a_graph_from_a_meta_file_has_to_be_written():
   text = 'saver = tf.train.import_meta_graph("m.meta")\nsaver.restore(s, "logs/m-3")\n'
   assert "line 3: `tf.train.import_meta_graph`: the graph comes from" in comments(proposed(text))
+
+
+def test_a_saver_without_session_works_in_tf2_and_has_no_proposal():
+  text = (
+    'saver = tf.train.Saver([a])\nsaver.save(None, "m", 1)\nsaver.restore(sess=None, save_path=p)\n'
+  )
+  assert found(text) == []
+
+
+def test_what_has_to_change_is_looked_for_around_the_saver_first():
+  text = """\
+    def one(s):
+      y = tf.layers.dense(x, 1)
+      saver = tf.train.Saver()
+      saver.save(s, "a/m", 1)
+
+    def two():
+      return tf.layers.dense(x, 2)
+    """
+  assert "- line 4: `tf.layers.dense`" in comments(proposed(text))
+
+
+def test_what_stands_in_the_same_graph_comes_first():
+  text = """\
+    with tf.Graph().as_default():
+      y = tf.layers.dense(x, 1)
+      saver = tf.train.Saver()
+      saver.save(s, "a/m", 1)
+    with tf.Graph().as_default():
+      z = tf.layers.dense(x, 2)
+    """
+  assert "- line 4: `tf.layers.dense`" in comments(proposed(text))
+
+
+def test_lines_of_a_notebook_are_those_of_its_cells():
+  cells = [
+    "import tensorflow.compat.v1 as tf",
+    "x = 1\ny = tf.layers.dense(x, 1)",
+    'z = tf.layers.dense(y, 1)\nsaver = tf.train.Saver()\nsaver.save(s, "a/m", 1)',
+  ]
+  notebook = {
+    "cells": [
+      {"cell_type": "code", "metadata": {}, "outputs": [], "source": text} for text in cells
+    ],
+    "metadata": {},
+    "nbformat": 4,
+    "nbformat_minor": 2,
+  }
+  result = files.rewrite_bytes(json.dumps(notebook).encode(), "p.ipynb", engine.Options())
+  (finding,) = [f for f in result.findings if f.proposal]
+  assert (finding.cell, finding.span.line) == (3, 2)
+  assert "- lines 2 of cell 2, 1 of cell 3: `tf.layers.dense`" in comments(finding.proposal)
+  assert "# In place of line 3 of cell 3, `saver.save" in finding.proposal

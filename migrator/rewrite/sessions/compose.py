@@ -61,6 +61,8 @@ class Proposal:
     self._restored = [r for r in (restores.of(module, c) for c in unit.restores) if r is not None]
     self.saves = bool(self._places or self._policy.cadence)
     self.applies = self.saves or bool(self._restored or self._reads_by_itself())
+    # Without a session a Saver works on the variables of TF2, and in TF2.
+    self.applies = self.applies and not self._is_eager()
     self.told = ""
     self.text = "\n".join(self._lines()) + "\n" if self.applies else ""
 
@@ -82,6 +84,12 @@ class Proposal:
       told.append("what is to be known or decided")
     self.told = " and ".join(told)
     return [*head, *body]
+
+  def _is_eager(self) -> bool:
+    """Whether a Saver is called with None for its session."""
+    calls = [*self._unit.saves, *self._unit.restores]
+    given = [values.arguments(self._module, c, ("sess",)).get("sess") for c in calls]
+    return bool(given) and all(values.literal(self._module, g) is None for g in given)
 
   def _reads_by_itself(self) -> bool:
     """Whether the session restores without being told."""

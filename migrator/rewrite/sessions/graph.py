@@ -35,6 +35,7 @@ _QUEUES = (
   "tf.train.QueueRunner",
   "tf.train.add_queue_runner",
 )
+_AROUND = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TRAIN_OPS = ("minimize", "apply_gradients")
 _SCAFFOLD_PARTS = {
   "init_fn": "what it loads is loaded before the loop, or by the manager's `init_fn=`",
@@ -69,7 +70,7 @@ def changes(module: Module, unit: Unit, trains: bool, lint: Iterable[Finding]) -
   """All that has to change, in the order in which a person does it."""
   result = [*_meta_graphs(module, unit)]
   if trains:
-    result += [*_inputs(module), *_train_ops(module), *_counted_twice(lint)]
+    result += [*_inputs(module, unit), *_train_ops(module, unit), *_counted_twice(lint)]
     result += [*_scaffold(module, unit), *_runs(module, unit)]
   result += [*_var_list(module, unit)]
   return result
@@ -80,9 +81,28 @@ def trains(module: Module) -> bool:
   return bool(_methods(module, _TRAIN_OPS))
 
 
-def _uses(module: Module, paths: Sequence[str]) -> dict[str, list[int]]:
+def _uses(module: Module, unit: Unit, paths: Sequence[str]) -> dict[str, list[int]]:
   """The lines of the calls of some symbols, by the spelling of the symbol."""
-  return _lines_of(module, (c for c, symbol in facts.calls(module) if symbol.path in paths))
+  calls = [c for c, symbol in facts.calls(module) if symbol.path in paths]
+  return _lines_of(module, _near(module, unit, calls))
+
+
+def _near(module: Module, unit: Unit, calls: list[ast.Call]) -> list[ast.Call]:
+  """Those in the innermost function, class or graph around a unit that has any; else all."""
+  for around in module.ancestors(unit.call):
+    if isinstance(around, _AROUND) or _is_graph(module, around):
+      inside = [c for c in calls if any(a is around for a in module.ancestors(c))]
+      if inside:
+        return inside
+  return calls
+
+
+def _is_graph(module: Module, node: ast.AST) -> bool:
+  """Whether a statement is `with tf.Graph().as_default():` or the like."""
+  return isinstance(node, ast.With) and any(
+    "Graph" in module.source(item.context_expr) or "graph" in module.source(item.context_expr)
+    for item in node.items
+  )
 
 
 def _lines_of(module: Module, calls: Iterable[ast.Call]) -> dict[str, list[int]]:
@@ -129,27 +149,30 @@ def _meta_graphs(module: Module, unit: Unit) -> Iterator[Change]:
   )
 
 
-def _inputs(module: Module) -> Iterator[Change]:
+def _inputs(module: Module, unit: Unit) -> Iterator[Change]:
   yield from _told(
-    _lines_of(module, _variables(module)),
+    _lines_of(module, _near(module, unit, list(_variables(module)))),
     "variables of the model: Keras layers, or tf.Variable, of these names",
   )
   feeds = [
     k.lineno if hasattr(k, "lineno") else node.lineno
-    for node in _methods(module, ("run", "eval"))
+    for node in _near(module, unit, _methods(module, ("run", "eval")))
     for k in node.keywords
     if k.arg == "feed_dict"
   ]
   fed = f"; what `feed_dict` gives it ({spell(feeds)}) is a batch of `dataset`" if feeds else ""
-  yield from _told(_uses(module, _PLACEHOLDERS), f"an argument of `train_step`{fed}")
+  yield from _told(_uses(module, unit, _PLACEHOLDERS), f"an argument of `train_step`{fed}")
   yield from _told(
-    _uses(module, _SESSIONS), "what the session ran is called: `train_step`, `model(...)`"
+    _uses(module, unit, _SESSIONS), "what the session ran is called: `train_step`, `model(...)`"
   )
-  yield from _told(_uses(module, _QUEUES), "the input queue becomes `dataset`, a tf.data.Dataset")
+  yield from _told(
+    _uses(module, unit, _QUEUES), "the input queue becomes `dataset`, a tf.data.Dataset"
+  )
 
 
-def _train_ops(module: Module) -> Iterator[Change]:
-  for call in sorted(_methods(module, _TRAIN_OPS), key=lambda c: c.lineno):
+def _train_ops(module: Module, unit: Unit) -> Iterator[Change]:
+  found_ops = _near(module, unit, _methods(module, _TRAIN_OPS))
+  for call in sorted(found_ops, key=lambda c: c.lineno):
     arguments = values.arguments(module, call, ("", "global_step"))
     counts = arguments.get("global_step")
     if counts is not None:
@@ -167,7 +190,7 @@ def _train_ops(module: Module) -> Iterator[Change]:
     and call.args
     and source(module, call.args[0]).endswith("global_step")
   ]
-  for call in hands:
+  for call in _near(module, unit, hands):
     text = f"`{source(module, call)}`: counted in `train_step`, `step.assign_add(...)`"
     yield Change((call.lineno,), text)
 
