@@ -79,7 +79,7 @@ def bracketed(head: str, items: Sequence[Union[Item, str]], tail: str, style: St
 
 
 def wrap(argument: str, style: Style, prefix: str = "", suffix: str = ",") -> str:
-  """Breaks an argument that is a call and too long for a line, at its own arguments.
+  """Breaks an argument that is a call or list and too long for a line, at its own arguments.
 
   Args:
     argument: the text.
@@ -96,7 +96,12 @@ def wrap(argument: str, style: Style, prefix: str = "", suffix: str = ",") -> st
     return whole
   assert isinstance(call, ast.Call)
   value = call.args[0] if call.args else call.keywords[0].value
-  if not isinstance(value, ast.Call) or not (value.args or value.keywords):
+  inner: list[Union[ast.expr, ast.keyword]] = []
+  if isinstance(value, ast.List):
+    inner = [*value.elts]
+  elif isinstance(value, ast.Call):
+    inner = [*value.args, *value.keywords]
+  if not inner:
     return whole
   links = _chain(value)
   if len(links) > 1 and not prefix:
@@ -105,7 +110,6 @@ def wrap(argument: str, style: Style, prefix: str = "", suffix: str = ",") -> st
     ends = [link.value.end_col_offset - 2 for link in links]  # type: ignore[operator]
     pieces = [encoded[i:j].decode("utf-8") for i, j in zip([0, *ends], [*ends, None])]
     return "\n".join(piece.strip() for piece in pieces)
-  inner: list[Union[ast.expr, ast.keyword]] = [*value.args, *value.keywords]
   places = sorted((a.col_offset - 2, (a.end_col_offset or 0) - 2) for a in inner)
   encoded = argument.encode("utf-8")
   items = [encoded[begin:end].decode("utf-8") for begin, end in places]
@@ -123,6 +127,19 @@ def _chain(node: ast.expr) -> list[ast.Attribute]:
     links.append(node.func)
     node = node.func.value
   return links[::-1]
+
+
+def joined(text: str) -> str:
+  """An expression on one line, unless it has comments or a string over several lines."""
+  if "\n" not in text or "#" in text or '"""' in text or "'''" in text or "\\\n" in text:
+    return text
+  whole, *lines = text.split("\n")
+  for line in filter(None, map(str.strip, lines)):
+    if line[0] in ")]}":
+      whole = whole.rstrip(",") + line
+    else:
+      whole += line if whole[-1] in "([{" else " " + line
+  return whole
 
 
 def indented(line: str, style: Style) -> str:

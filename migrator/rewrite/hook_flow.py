@@ -40,7 +40,8 @@ class Flow:
   """Follows hooks to the places that get them.
 
   Args:
-    plan: of the file; `plan.unit_calls` are the calls of estimators that are rewritten.
+    plan: of the file; `plan.unit_calls` are the calls whose hooks are followed: of estimators that
+      are rewritten, and of hooks that call hooks or listeners.
   """
 
   def __init__(self, plan: Plan):
@@ -132,7 +133,7 @@ class Flow:
 
   def _check_argument(self, call: ast.Call, node: ast.AST, shown: ast.AST) -> None:
     """What a call gets."""
-    if call in self._plan.unit_calls or self._is_followed_call(call):
+    if call in self._plan.unit_calls:
       return
     function = call.func
     if isinstance(function, ast.Attribute) and function.attr in ADDING:
@@ -154,11 +155,6 @@ class Flow:
           self._check_parameter(definition, parameter)
           return
     raise self._lost(shown)
-
-  def _is_followed_call(self, call: ast.Call) -> bool:
-    """A hook of TensorFlow that gets hooks; whoever follows its list looks into it."""
-    symbol = self._module.resolve(call.func)
-    return symbol is not None and symbol.path.endswith(".InMemoryEvaluatorHook")
 
   def _check_receiver(self, node: ast.AST, shown: ast.AST) -> None:
     """The list that something is put into."""

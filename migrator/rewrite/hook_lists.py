@@ -12,7 +12,14 @@ from typing import Optional
 
 from migrator.analysis import facts
 from migrator.analysis.binding import Binding
-from migrator.rewrite import built_in_hooks, checkpoint_saver, hook_classes, hook_flow, hook_none
+from migrator.rewrite import (
+  built_in_hooks,
+  checkpoint_saver,
+  emit,
+  hook_classes,
+  hook_flow,
+  hook_none,
+)
 from migrator.rewrite.plan import Plan, Unsupported
 
 _COPIES = frozenset(("list", "tuple"))
@@ -43,7 +50,7 @@ def callbacks(
   follower = _Follower(plan, tf, use)
   follower.list(node)
   if isinstance(node, (ast.List, ast.Tuple)):
-    return [plan.source(element) for element in node.elts]
+    return [emit.joined(plan.source(element)) for element in node.elts]
   text = plan.source(node)
   if hook_none.may_be_none(plan.module, node):
     return [f"*({plan.atom(node)} or [])"]
@@ -140,6 +147,8 @@ class _Follower:
     """A call that makes a hook."""
     plan = self._plan
     symbol = plan.module.resolve(call.func)
+    if symbol is not None:
+      plan.unit_calls.add(call)  # an evaluator has hooks, and a saver listeners
     if checkpoint_saver.is_saver_hook(symbol):
       listeners = _Follower(plan, self._tf, "listener")
       checkpoint_saver.convert(plan, call, self._use, listeners.list)

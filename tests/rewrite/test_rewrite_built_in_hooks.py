@@ -3,7 +3,14 @@
 import pytest
 from helpers import HEAD, NEW, codes, left_whole, run, transformed
 
+from migrator.rewrite import emit
+
 LOSS = "dnn/head/weighted_loss/Sum"
+
+
+def callbacks(text):
+  """The list of callbacks, and what follows it, on one line."""
+  return emit.joined(text.partition("callbacks=")[2])
 
 
 def program(hooks, before="", new=NEW):
@@ -81,7 +88,7 @@ V2 = 'e = tf.estimator.DNNClassifier([4, 3], columns, "model", n_classes=3)\n'
 )
 def test_names_of_tensors_become_keys_and_keep_their_tags(tensors, callback):
   hook = f"[tf1.train.LoggingTensorHook({tensors}, every_n_iter=5)]"
-  text = transformed(program(hook), source_version=1)
+  text = callbacks(transformed(program(hook), source_version=1))
   after = ", before_step=False" if "step" in tensors else ""
   assert f"runtime.LoggingTensor({callback}, every_n_iter=5{after})" in text
 
@@ -196,7 +203,7 @@ def test_early_stopping_counts_steps_in_the_model_directory(before, target, dire
 )
 @pytest.mark.parametrize("module", ["tf.estimator.experimental", "tf.contrib.estimator"])
 def test_hooks_that_take_the_estimator_take_its_directory(hook, callback, module):
-  assert f"runtime.{callback}" in transformed(program(f"[{module}.{hook}]"))
+  assert f"runtime.{callback}" in callbacks(transformed(program(f"[{module}.{hook}]")))
 
 
 EVALUATOR = "tf.estimator.experimental.InMemoryEvaluatorHook"
@@ -222,16 +229,17 @@ EVALUATOR = "tf.estimator.experimental.InMemoryEvaluatorHook"
 )
 def test_evaluator_in_memory(arguments, callback):
   before = "import numpy as np\n\nx = np.zeros([3, 4])\ny = np.zeros([3])\n"
-  text = transformed(program(f"[{EVALUATOR}({arguments})]", before))
+  text = callbacks(transformed(program(f"[{EVALUATOR}({arguments})]", before)))
   assert f"runtime.InMemoryEvaluator({callback})" in text
 
 
 def test_evaluator_in_memory_of_a_loop_evaluates_the_weights_of_the_moment():
   text = transformed(program(f"[{EVALUATOR}(e, input_fn)]"), target="loop")
+  _, _, text = text.rpartition("callbacks=")
   evaluate = (
     "functools.partial(runtime.evaluate, e, loss_fn, global_step=step, model_dir=model_dir)"
   )
-  assert f"runtime.InMemoryEvaluator({evaluate}, input_fn)" in text.replace("\n", "")
+  assert f"runtime.InMemoryEvaluator({evaluate}, input_fn)" in emit.joined(text)
 
 
 @pytest.mark.parametrize(

@@ -204,3 +204,31 @@ def test_list_that_something_else_gets_too_is_named(build, end):
 
 def test_hook_whose_methods_are_called_is_named():
   left_whole(program("a = A()\nhooks = [a]", end="a.begin()"), "EM302")
+
+
+def test_element_over_several_lines_is_laid_out_as_the_call_is():
+  hooks = """[
+      tf1.train.LoggingTensorHook(
+          {"loss of the step": "dnn/head/weighted_loss/Sum"},
+          every_n_iter=100,
+      ),
+      A(),
+      B(),
+  ]"""
+  text = transformed(program("", hooks))
+  assert """
+        callbacks=[
+            backup,
+            runtime.LoggingTensor({"loss of the step": "loss"}, every_n_iter=100),
+            A(),
+            B(),
+        ],
+""" in text  # fmt: skip
+
+
+def test_listener_that_only_a_followed_hook_gets_is_followed_too():
+  head = "class L(tf1.train.CheckpointSaverListener):\n    pass\n\n\n"
+  hooks = '[tf1.train.CheckpointSaverHook("model", save_steps=5, listeners=[listener])]'
+  text = transformed(program("listener = L()", hooks, head=head))
+  assert "class L(runtime.CheckpointSaverListener):" in text
+  left_whole(program("listener = L()", hooks, head=head, end=f"other({hooks})"), "EM304")
