@@ -162,6 +162,22 @@ class Interruption(Exception):
   """What a program is interrupted with."""
 
 
+def make_model():
+  """The model of the programs."""
+  model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, name="dense")])
+  model.get_layer("dense").set_weights([np.ones([2, 1]), np.zeros([1])])
+  return model
+
+
+def load(source, directory):
+  """Runs the proposed code of a program that only restores; returns the kernel."""
+  model = make_model()
+  exec(
+    compile(proposal(source), "proposal.py", "exec"), {"DIRECTORY": str(directory), "model": model}
+  )
+  return model.get_layer("dense").get_weights()[0]
+
+
 def run_migrated(source, directory, per_batch=1, interrupt_at=None, **names):
   """Runs the program with the proposed code; the directory is that of the session program."""
   saved = []
@@ -171,8 +187,7 @@ def run_migrated(source, directory, per_batch=1, interrupt_at=None, **names):
     saved.append(os.path.basename(path))
     return write(self, path, *args, **kwargs)
 
-  model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, name="dense")])
-  model.get_layer("dense").set_weights([np.ones([2, 1]), np.zeros([1])])
+  model = make_model()
   optimizer = tf.keras.optimizers.SGD(0.01, momentum=0.9)
   scope = {"DIRECTORY": str(directory), "model": model, "optimizer": optimizer, **names}
   features = tf.constant([[1.0, 2.0], [3.0, 4.0]])

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 from session_programs import (
   Interruption,
+  load,
   program,
   run_migrated,
   run_session,
@@ -197,3 +198,46 @@ def test_a_supervisor_recovers_what_an_earlier_one_saved(tmp_path):
     new = run_migrated(source, tmp_path / "new", LAST=last)
     assert [new.saved, new.files, new.listed] == outcome
   assert outcomes[-1][1] == ["model.ckpt-15", "model.ckpt-18"]
+
+
+RESTORING = {
+  "a SingularMonitoredSession": (
+    "with tf.train.SingularMonitoredSession(checkpoint_dir=DIRECTORY) as session:\n"
+    "  found = session.run(kernel)\n"
+  ),
+  "a session of a ChiefSessionCreator": (
+    'creator = tf.train.ChiefSessionCreator(checkpoint_filename_with_path=DIRECTORY + "/model.ckpt-4")\n'
+    "with tf.train.MonitoredSession(session_creator=creator) as session:\n"
+    "  found = session.run(kernel)\n"
+  ),
+  "a Saver": (
+    "saver = tf.train.Saver()\n"
+    "with tf.Session() as session:\n"
+    "  saver.restore(session, tf.train.latest_checkpoint(DIRECTORY))\n"
+    "  found = session.run(kernel)\n"
+  ),
+  "a session that saves nothing": (
+    "with tf.train.MonitoredTrainingSession(\n"
+    "    checkpoint_dir=DIRECTORY, save_checkpoint_secs=None) as session:\n"
+    "  found = session.run(kernel)\n"
+  ),
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+  """The directory of a session that has saved the steps 0, 4, 8 and 9."""
+  directory = tmp_path_factory.mktemp("trained")
+  run_session(POLICIES["every 4 steps"][0], directory, LAST=9)
+  return directory
+
+
+@pytest.mark.parametrize("what", RESTORING)
+def test_a_program_that_only_restores_reads_the_same_weights(what, trained):
+  found = []
+  source = program(RESTORING[what])
+  files = sorted(p.name for p in trained.iterdir() if "events" not in p.name)
+  run_session(source + "report(found)\n", trained, report=found.append)
+  np.testing.assert_array_equal(load(source, trained), found[0])
+  assert files == sorted(p.name for p in trained.iterdir() if "events" not in p.name)
+  assert not np.array_equal(found[0], np.ones([2, 1]))
