@@ -135,8 +135,11 @@ def test_a_step_that_is_counted_twice_is_said():  # Case 06.
 
 
 def test_a_chief_and_workers_are_a_question():
-  code = proposed(monitored("master=m, is_chief=(task == 0), checkpoint_dir='m'"))
+  code = proposed(monitored("master=m, is_chief=(task == 0), checkpoint_dir='m', config=c"))
   assert "only the chief saves" in comments(code)
+  assert "`master=m`: the program runs in one process" in comments(code)
+  assert "`config=c`: devices, memory and threads are set with `tf.config`" in comments(code)
+  assert "one process" not in proposed(monitored("master='', checkpoint_dir='m'"))
 
 
 def test_the_graph_has_to_change_first_line_by_line():

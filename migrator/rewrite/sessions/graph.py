@@ -47,6 +47,14 @@ _SCAFFOLD_PARTS = {
 }
 
 
+_SESSION_PARTS = {
+  "master": "the program runs in one process; several need a `tf.distribute` strategy",
+  "config": "devices, memory and threads are set with `tf.config` at the start",
+  "stop_grace_period_secs": "there are no threads of input queues to wait for",
+  "max_wait_secs": "there is no chief to wait for",
+}
+
+
 class Change(NamedTuple):
   """Something that has to change first: the lines, and what becomes of it."""
 
@@ -207,15 +215,19 @@ def _counted_twice(lint: Iterable[Finding]) -> Iterator[Change]:
 
 
 def _scaffold(module: Module, unit: Unit) -> Iterator[Change]:
+  """Arguments of a Scaffold, session or Supervisor that are about the graph and the session."""
   nodes: list[tuple[str, ast.expr]] = []
   call = found.known_call(module, unit.arguments.get("scaffold"), "tf.train.Scaffold")
   if call is not None:
     nodes += found.bind(module, call, "tf.train.Scaffold").nodes.items()
   if unit.kind == found.SUPERVISOR:
     nodes += unit.arguments.nodes.items()
-  for name, node in nodes:
-    if name in _SCAFFOLD_PARTS and values.literal(module, node) is not None:
-      yield Change((node.lineno,), f"`{name}={source(module, node)}`: {_SCAFFOLD_PARTS[name]}")
+  told = [(name, node, _SCAFFOLD_PARTS.get(name)) for name, node in nodes]
+  if unit.kind not in (found.SAVER, found.META_GRAPH):
+    told += [(name, node, _SESSION_PARTS.get(name)) for name, node in unit.arguments.nodes.items()]
+  for name, node, text in told:
+    if text is not None and values.literal(module, node) not in (None, ""):
+      yield Change((node.lineno,), f"`{name}={values.text(module, node)}`: {text}")
 
 
 def session_names(module: Module, unit: Unit) -> set[str]:
