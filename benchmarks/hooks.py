@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import hook_finder
 
 from migrator.lint.finding import Finding
-from migrator.rewrite import engine, files
+from migrator.rewrite import engine, files, run
 
 GOALS = {"pure observers": 0.8, "all": 0.5}
 _TODO = re.compile(r"#\s*TODO\((EM\d{3})\)")
@@ -127,14 +127,14 @@ def main() -> int:
 
 def rewrite(directory: Path, hooks: Sequence[hook_finder.HookClass], folder: Path) -> list[Outcome]:
   """Rewrites the files of hook classes into a folder, and looks for the classes there."""
-  options = engine.Options(hooks="all")
+  one = run.Run(engine.Options(hooks="all"), False, lambda line: print(line, file=sys.stderr))
   done: dict[tuple[str, str], files.FileResult] = {}
   outcomes = []
   for hook in hooks:
     key = (hook.repository, hook.path)
     if key not in done:
       path = directory / hook.repository / hook.path
-      done[key] = files.rewrite_bytes(path.read_bytes(), hook.path, options)
+      done[key] = one.rewrite_text(path.read_bytes(), hook.path)
       if done[key].text:
         new = new_file(folder, hook)
         new.parent.mkdir(parents=True, exist_ok=True)
