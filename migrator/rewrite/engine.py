@@ -116,6 +116,7 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
   plan.source_version = options.source_version or (
     2 if facts.written_for_tf1(module) is None else 1
   )
+  plan.in_loop = options.target == "loop"
   respelled = tf1_names.plan_spellings(plan)
   plan.twins = {c: plan.fresh(f"{c.name}Callback") for c in twins}
   tf = plan.tf = _tf2_name(plan)

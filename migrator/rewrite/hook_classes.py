@@ -10,7 +10,7 @@ from typing import Optional
 
 from migrator.analysis import facts, symbols
 from migrator.lint import wording
-from migrator.rewrite import hook_listeners, hook_values, hook_writers
+from migrator.rewrite import hook_listeners, hook_notes, hook_values, hook_writers
 from migrator.rewrite.hook_fetches import Fetches, FetchPlan
 from migrator.rewrite.hook_parameters import Parameters
 from migrator.rewrite.hook_values import Values
@@ -156,6 +156,7 @@ class _Conversion:
     self._name_methods()
     self._refuse_graph_names()
     self._aliases()
+    hook_notes.report(self._plan, self._node)
 
   def _refuse(self, node: ast.AST, what: str) -> None:
     raise Unsupported("EM302", node, hook=self._node.name, what=what)

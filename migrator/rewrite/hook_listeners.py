@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analysis import facts
-from migrator.rewrite import hook_values
+from migrator.rewrite import hook_notes, hook_values
 from migrator.rewrite.hook_values import Values
 from migrator.rewrite.plan import Plan, StatementEdit, Unsupported
 
@@ -51,6 +51,7 @@ def convert_class(plan: Plan, node: ast.ClassDef) -> None:
       _convert_method(plan, node, method, values)
   _remove_tensors(plan, node, values)
   _refuse_graph_names(plan, node)
+  hook_notes.report(plan, node)
 
 
 def _refuse(node: ast.AST, owner: ast.ClassDef, what: str) -> None:

@@ -81,6 +81,7 @@ class Plan:
     self.source_version = 2
     self.refused_hooks: dict[ast.ClassDef, Unsupported] = {}
     self.tf = "tf"
+    self.in_loop = False  # whether the trainings of the file become loops of their own
     self.pending_writers: list[Any] = []
     self.moved_comments: set[str] = set()
     self.unit_calls: set[ast.Call] = set()

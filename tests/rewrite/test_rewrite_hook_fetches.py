@@ -307,3 +307,15 @@ def test_variable_that_keeps_what_is_fetched_stays():
 )
 def test_no_object_of_the_session_stays_in_a_callback(after):
   left_whole(program(seen("", after)), "EM302")
+
+
+def test_hook_that_looks_for_checkpoints_is_told_where_they_are():
+  hook = seen("", "f(tf1.train.latest_checkpoint(self.d))", init="self.d = x")
+  assert "EM319" in codes(run(program(hook, '"model"')))
+
+
+@pytest.mark.parametrize(("target", "said"), [("fit", False), ("loop", True)])
+@pytest.mark.parametrize("error", ["StopIteration", "tf1.errors.OutOfRangeError(None, None, '')"])
+def test_end_of_the_input_that_a_hook_raises_ends_fit_but_not_the_loop(error, target, said):
+  hook = seen("", f"raise {error}")
+  assert ("EM329" in codes(run(program(hook), target=target))) == said

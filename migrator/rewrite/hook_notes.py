@@ -1,0 +1,31 @@
+"""What is said of a hook that is converted: what its callback does not do in the same way."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.rewrite.plan import Plan
+
+# What finds the checkpoints of a directory.
+_READERS = (
+  "tf.train.latest_checkpoint",
+  "tf.train.get_checkpoint_state",
+  "tf.train.checkpoints_iterator",
+)
+# What a session took for the end of the input.
+_ENDS = ("OutOfRangeError", "StopIteration")
+
+
+def report(plan: Plan, node: ast.ClassDef) -> None:
+  """Reports EM319 and EM329 for a class that has been converted."""
+  for inner in ast.walk(node):
+    if isinstance(inner, ast.Call):
+      symbol = plan.module.resolve(inner.func)
+      if symbol is not None and symbol.path in _READERS:
+        plan.report("EM319", inner, name=node.name, call=plan.module.source(inner))
+    elif isinstance(inner, ast.Raise) and inner.exc is not None:
+      error = inner.exc.func if isinstance(inner.exc, ast.Call) else inner.exc
+      name = plan.module.source(error)
+      # Model.fit takes it as a session did.
+      if name.rpartition(".")[2] in _ENDS and plan.in_loop:
+        plan.report("EM329", inner, name=node.name, error=name)
