@@ -12,7 +12,7 @@ from typing import Any, Optional
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import evaluation, listeners, named, policy, state, summaries
+from migrator.runtime import evaluation, listeners, named, policy, state, steps, summaries
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.load import load_tf1_checkpoint
 from migrator.runtime.manager import CheckpointManager
@@ -195,6 +195,12 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       return 0
     # The Estimator compared numbers: it took 1e3, and went on to the first step not below it.
     return math.ceil(max_steps - self.global_step)
+
+  def set_model(self, model: Any) -> None:
+    """Makes its step the one that the callbacks behind it read, also if another one was made since."""
+    super().set_model(model)
+    if model is self._of:
+      steps.register(model, self._step)
 
   def with_listeners(self, saving_listeners: Optional[Iterable[Any]]) -> BackupAndRestore:
     """Lets listeners hear of the saves of the next `fit`, as `train(saving_listeners=)` did.

@@ -227,6 +227,16 @@ def test_configuration_saves_again_when_the_next_training_has_no_saver(tmp_path)
   assert story._result({"steps": 3})["saved"] == ["model.ckpt-16", "model.ckpt-18", "model.ckpt-19"]
 
 
+def test_saver_takes_the_saves_of_the_backup_that_stands_before_it(tmp_path):
+  job = saver_sessions.job_of(str(tmp_path), "model", {"save_checkpoints_steps": 1})
+  model, backup = migrated.make_backup(job)
+  runtime.BackupAndRestore(model, job["model_dir"], variable_scope="dnn", flavour="v1")
+  saver = runtime.CheckpointSaver(job["model_dir"], save_steps=3)
+  model.fit(jobs.make_dataset(tf, job).take(4), callbacks=[backup, saver], verbose=0)
+  files = saver_sessions.checkpoints(tmp_path / "model" / "tf2")
+  assert files == ["model.ckpt-0", "model.ckpt-3", "model.ckpt-4"]
+
+
 def test_saver_for_another_directory_is_an_error_before_a_step_is_made(tmp_path):
   model, backup = migrated.make_backup(saver_sessions.job_of(str(tmp_path), "model"))
   saver = runtime.CheckpointSaver(str(tmp_path / "other"), save_steps=2)
