@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 
 from migrator.analysis import facts
 from migrator.analysis.module import Module
-from migrator.rewrite import hook_classes, todo
+from migrator.rewrite import hook_classes, hook_uses, todo
 from migrator.rewrite.plan import Plan, Unsupported
 
 
@@ -58,7 +58,8 @@ def convert(
       symbol = facts.hook_base(plan.module, node)
       assert symbol is not None
       listener = symbol.path == "tf.train.CheckpointSaverListener"
-      hook_classes.convert_class(plan, tf, node, "listener" if listener else "train")
+      for use in ["listener"] if listener else hook_uses.uses(plan.module, node):
+        hook_classes.convert_class(plan, tf, node, use)
     except Unsupported as reason:
       restore(plan, saved)
       plan.refused_hooks[node] = reason

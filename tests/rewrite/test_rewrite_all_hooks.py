@@ -2,6 +2,7 @@
 
 import textwrap
 
+import pytest
 from helpers import codes, run
 
 HOOK = """
@@ -206,3 +207,27 @@ class Update(tf.train.SessionRunHook):
   result = run(source, hooks="all")
   assert result.text.endswith('Callback):\n  """Updates averages."""\n')
   assert "EM318" in codes(result)
+
+
+@pytest.mark.parametrize(
+  ("place", "methods"),
+  [
+    ("s = tf.estimator.EstimatorSpec(m, training_hooks=[Clock()])", ["on_train_batch_end"]),
+    ("s = tf.estimator.EstimatorSpec(m, evaluation_hooks=[Clock()])", ["on_test_batch_end"]),
+    ("s = tf.estimator.EstimatorSpec(m, prediction_hooks=[Clock()])", ["on_predict_batch_end"]),
+    ("s = tf.estimator.EvalSpec(f, 9, None, [Clock()])", ["on_test_batch_end"]),
+    ("s = tf.estimator.TrainSpec(f, hooks=[Clock()])", ["on_train_batch_end"]),
+    (
+      "h = []\nh.append(Clock())\ne.train(f, hooks=h)\ne.evaluate(f, hooks=h + [x])",
+      ["on_train_batch_end", "on_test_batch_end"],
+    ),
+    ("e.predict(f, None, [Clock() if x else y])", ["on_predict_batch_end"]),
+  ],
+)
+def test_methods_are_those_of_the_callers_that_the_file_shows(place, methods):
+  result = run(HOOK + f"\n\n{place}\n", hooks="all")
+  twin = result.text.split("class ClockCallback", 1)[1]
+  first, *others = methods
+  assert f"def {first}(self, batch, logs=None):" in twin
+  assert all(f"{other} = {first}" in twin for other in others)
+  assert twin.count("_batch_end") == 1 + 2 * len(others)
