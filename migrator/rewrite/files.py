@@ -138,7 +138,7 @@ def _rewrite_cells(
     cells_of = notebooks.programs(result.text)
     unmarked = _faults(result.text, path, cells_of, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     if unmarked:
-      findings.append(joined.relocate(unmarked, result.text))
+      findings.append(joined.relocate(unmarked, result.text, new=True))
       hooks = [dataclasses.replace(hook, callback="") for hook in hooks]
       cells = {}
   outcome.units += units

@@ -64,36 +64,35 @@ class Joined:
     """The cell, and the line in it, of a line of the text."""
     return self._places[min(line, len(self._places)) - 1]
 
-  def relocate(self, finding: Finding, rewritten: str) -> Finding:
+  def relocate(self, finding: Finding, rewritten: str, *, new: bool = False) -> Finding:
     """A finding in the text, or in what was made of it, as one in a cell.
 
     Args:
       finding: its place is one of the text, unless only the rewritten one has its line there.
       rewritten: the text after the rewrite.
+      new: whether its place, and the lines that it names, are certainly of the rewritten text.
     """
     line = finding.span.line
-    if finding.source and finding.source != _line(self.text, line):
+    if new or (finding.source and finding.source != _line(self.text, line)):
       line = self._old_line(line, rewritten)
     cell, first = self.locate(line)
     last = first + finding.span.end_line - finding.span.line
+
+    def place(match: re.Match[str]) -> str:
+      begin, end = int(match[2]), int(match[3] or match[2])
+      if new:
+        begin, end = self._old_line(begin, rewritten), self._old_line(end, rewritten)
+      number, first = self.locate(begin)
+      lines = f"{first}-{self.locate(end)[1]}" if match[3] else f"{first}"
+      return f"{match[1]} {lines} of cell {number}"
+
+    proposal = finding.proposal
     return finding._replace(
       span=Span(first, finding.span.column, last, finding.span.end_column),
       cell=cell,
-      message=self.in_cells(finding.message),
-      proposal=None if finding.proposal is None else self.in_cells(finding.proposal),
+      message=_LINES.sub(place, finding.message),
+      proposal=None if proposal is None else _LINES.sub(place, proposal),
     )
-
-  def in_cells(self, message: str) -> str:
-    """A message with the lines that it names as lines of cells."""
-
-    def place(match: re.Match[str]) -> str:
-      cell, first = self.locate(int(match[2]))
-      last = "" if match[3] is None else f"-{self.locate(int(match[3]))[1]}"
-      others = (self.locate(int(number)) for number in re.findall(r"\d+", match[4]))
-      rest = "".join(f", {line} of cell {other}" for other, line in others)
-      return f"{match[1]} {first}{last} of cell {cell}{rest}"
-
-    return _LINES.sub(place, message)
 
   def _old_line(self, line: int, rewritten: str) -> int:
     """The line of the text in whose cell a line of the rewritten text stands, as far down."""

@@ -70,13 +70,20 @@ def replace(text: str, new: Mapping[int, str]) -> str:
   for number, value in new.items():
     source = places[number]
     old = source.lines(text)
-    lines = _encoded(old, value, ascii_only)
+    lines, origins = _encoded(old, value, ascii_only)
     first, last = source.strings[0], scanstring(text, source.strings[-1] + 1)[1]
     if not source.listed:
       edits.append((first + 1, last - 1, "".join(lines)))
     elif lines:
-      separator = source.separator(text) or _separator(text, places)
-      edits.append((first, last, separator.join(f'"{line}"' for line in lines)))
+      between = source.separators(text)
+      default = between[0] if between else _separator(text, places)
+      if len(old) != len(source.strings):
+        between = []  # they do not stand between lines
+      joined = "".join(
+        f'"{line}"' + (between[origin] if 0 <= origin < len(between) else default)
+        for line, origin in zip(lines[:-1], origins)
+      )
+      edits.append((first, last, f'{joined}"{lines[-1]}"'))
     else:
       edits.append((text.rindex("[", 0, first) + 1, text.index("]", last), ""))
   for start, end, value in sorted(edits, reverse=True):
@@ -93,8 +100,8 @@ class _Line(NamedTuple):
   raw_end: str
 
 
-def _encoded(old: Sequence[_Line], value: str, ascii_only: bool) -> list[str]:
-  """The lines of a new source as JSON writes them."""
+def _encoded(old: Sequence[_Line], value: str, ascii_only: bool) -> tuple[list[str], Sequence[int]]:
+  """The lines of a new source as JSON writes them, and which of the old ones they are, or -1."""
 
   def encode(part: str) -> str:
     return json.dumps(part, ensure_ascii=ascii_only)[1:-1]
@@ -102,12 +109,14 @@ def _encoded(old: Sequence[_Line], value: str, ascii_only: bool) -> list[str]:
   new = _split(value)
   known, wanted = [line.value for line in old], [line for line, _ in new]
   raw = [encode(line) + encode(end) for line, end in new]
+  origins = [-1] * len(raw)
   matcher = difflib.SequenceMatcher(None, known, wanted, autojunk=False)
   for a, b, size in matcher.get_matching_blocks():
-    for line, place in zip(old[a : a + size], range(b, b + size)):
-      end = new[place][1]
-      raw[place] = line.raw + (line.raw_end if end == line.end else encode(end))
-  return raw
+    for i in range(size):
+      line, end = old[a + i], new[b + i][1]
+      raw[b + i] = line.raw + (line.raw_end if end == line.end else encode(end))
+      origins[b + i] = a + i
+  return raw, origins
 
 
 def _split(value: str) -> list[tuple[str, str]]:
@@ -121,8 +130,8 @@ def _split(value: str) -> list[tuple[str, str]]:
 
 def _separator(text: str, places: Mapping[int, Source]) -> str:
   """What stands between the lines of sources, for one that has a single line."""
-  found = (source.separator(text) for source in places.values() if source.listed)
-  return next(filter(None, found), ", " if '": ' in text else ",")
+  found = (source.separators(text)[:1] for source in places.values() if source.listed)
+  return next(filter(None, found), [", " if '": ' in text else ","])[0]
 
 
 class Source(NamedTuple):
@@ -136,8 +145,8 @@ class Source(NamedTuple):
   strings: tuple[int, ...]
   listed: bool = False
 
-  def separator(self, text: str) -> str:
-    """What stands between the first two strings; "" where there is one only.
+  def separators(self, text: str) -> list[str]:
+    """What stands between each two of the strings.
 
     Raises:
       ValueError: another element stands between two of the strings.
@@ -147,7 +156,7 @@ class Source(NamedTuple):
       found.append(text[scanstring(text, start + 1)[1] : following])
       if found[-1].strip(" \t\n\r") != ",":
         raise ValueError("the source of a cell holds something else than strings")
-    return found[0] if found else ""
+    return found
 
   def lines(self, text: str) -> list[_Line]:
     """The lines of the source."""

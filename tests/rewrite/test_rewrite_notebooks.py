@@ -175,6 +175,13 @@ def test_lists_with_several_lines_in_one_string():
   assert sources(result.raw)[1] == NEW_HOOK
 
 
+def test_strings_that_share_a_line_of_the_file_go_on_doing_so():
+  raw = book(IMPORTS, HOOK + "\nx = 1\ny = 2\nz = 3", DATA, MODEL, TRAIN)
+  raw = raw.replace(b',\n    "y = 2', b', "y = 2').replace(b',\n    "z = 3', b'  ,"z = 3')
+  result = rewritten(raw)
+  assert b'"x = 1\\n", "y = 2\\n"  ,"z = 3"\n' in result.raw
+
+
 def test_escapes_that_json_does_not_need_stay_in_lines_that_stay():
   raw = book(IMPORTS, HOOK, DATA, MODEL + "\nprint('<b>')", TRAIN).replace(
     b"<b>", b"\\u003cb\\u003e"
