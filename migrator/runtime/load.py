@@ -19,6 +19,9 @@ from migrator.runtime.tf1_reader import GLOBAL_STEP, Tf1Checkpoint
 
 AUTO = "auto"
 """In place of a map: the suggested one."""
+# What a hook of tf.estimator's early stopping has in the graph: whether it has said so. One process never
+# reads it again.
+_OF_HOOKS = frozenset(("signal_early_stopping/STOP",))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +116,7 @@ def load_tf1_checkpoint(
   source = Tf1Checkpoint(prefix)
   if not named_given:
     optimizer = getattr(checkpoint, "optimizer", None)
-    checkpoint = named.named_checkpoint(checkpoint, optimizer, flavour=source.flavour)
+    checkpoint = named.unregistered(checkpoint, optimizer, flavour=source.flavour)
   has_optimizer = checkpoint.optimizer_state.iterations is not None
   if has_optimizer and source.flavour != checkpoint.flavour:
     raise CheckpointError(differences.flavour_message(prefix, source.flavour, checkpoint.flavour))
@@ -171,6 +174,7 @@ def _check_unused(plan: plan_module.Plan, checkpoint: named.NamedCheckpoint) -> 
   """
   ignored = tuple(f"/{suffix}" for suffix in checkpoint.optimizer_state.kind.ignored)
   unused = [key for key in plan.unused if not (ignored and key.endswith(ignored))]
+  unused = [key for key in unused if key not in _OF_HOOKS]
   if unused:
     raise CheckpointError(
       "\n".join(
@@ -197,7 +201,7 @@ def _match(source: Tf1Checkpoint, checkpoint: named.NamedCheckpoint) -> dict[str
   """
   optimizer = checkpoint.optimizer_state
   keys = {name: [name] for name in checkpoint.weights if name in source.shapes}
-  ignored = {GLOBAL_STEP, *source.hyperparameters()}
+  ignored = {GLOBAL_STEP, *source.hyperparameters(), *_OF_HOOKS}
   if optimizer.kind.name == "Adam":
     ignored.update(source.counters())
   for slot in optimizer.kind.slots:
