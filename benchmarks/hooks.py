@@ -33,6 +33,7 @@ import hook_finder
 
 from migrator.lint.finding import Finding
 from migrator.rewrite import engine, files, run
+from migrator.source import document, errors
 
 GOALS = {"pure observers": 0.8, "all": 0.5}
 _TODO = re.compile(r"#\s*TODO\((EM\d{3})\)")
@@ -133,8 +134,9 @@ def rewrite(directory: Path, hooks: Sequence[hook_finder.HookClass], folder: Pat
   for hook in hooks:
     key = (hook.repository, hook.path)
     if key not in done:
-      path = directory / hook.repository / hook.path
-      done[key] = one.rewrite_text(path.read_bytes(), hook.path)
+      raw = (directory / hook.repository / hook.path).read_bytes()
+      done[key] = one.rewrite_text(raw, hook.path)
+      done[key].findings = in_all_cells(done[key].findings, raw, hook.path)
       if done[key].text:
         new = new_file(folder, hook)
         new.parent.mkdir(parents=True, exist_ok=True)
@@ -156,6 +158,25 @@ def outcome(hook: hook_finder.HookClass, result: files.FileResult) -> Outcome:
     return Outcome(hook, True, name, codes)
   reasons = tuple(dict.fromkeys(f"{f.code} {f.message}" for f in said if f.code != "EM301"))
   return Outcome(hook, False, "", codes, reasons)
+
+
+def in_all_cells(findings: Sequence[Finding], raw: bytes, path: str) -> list[Finding]:
+  """Findings of a notebook at their lines of all cells together, as hook classes have them."""
+  if not path.endswith(".ipynb"):
+    return list(findings)
+  try:
+    source = document.Document.from_bytes(raw, path)
+  except errors.SourceError:
+    return list(findings)
+  assert source.notebook is not None
+  known = {cell.number for cell in source.notebook.cells}
+  found = []
+  for finding in findings:
+    if finding.cell in known:
+      row = source.notebook.row(finding.cell, finding.span.line)
+      finding = finding._replace(cell=None, span=finding.span._replace(line=row, end_line=row))
+    found.append(finding)
+  return found
 
 
 def of_class(finding: Finding, hook: hook_finder.HookClass) -> bool:

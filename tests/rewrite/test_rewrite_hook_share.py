@@ -1,6 +1,7 @@
 """What benchmarks/hooks.py counts as rewritten, and which codes it gives to the rest."""
 
 import importlib
+import json
 import sys
 
 import pytest
@@ -82,3 +83,33 @@ def test_a_class_is_migrated_only_if_it_is_imported_and_takes_its_steps(hooks, o
   assert rows["pure observers"] == "| pure observers | 1 | 1 | 1 | 1 | 1 | 100% | 80% |"
   assert rows["others"] == "| others | 1 | 0 | 0 | 0 | 0 | 0% |  |"
   assert rows["all"] == "| all | 2 | 1 | 1 | 1 | 1 | 50% | 50% |"
+
+
+def test_hooks_of_notebooks_count_with_what_is_said_in_their_cells(hooks, tmp_path):
+  head, timer, feeder = BEFORE.split("\n\n\n")
+  cells = [
+    {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
+    for source in (head + "\n!ls", timer, feeder)
+  ]
+  folder = tmp_path / "corpus" / "owner+name"
+  folder.mkdir(parents=True)
+  (folder / "n.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+  found, _ = hooks.hook_finder.find(folder)
+  new, left = hooks.rewrite(tmp_path / "corpus", found, tmp_path / "new")
+  assert (new.hook.name, new.rewritten, new.name) == ("Timer", True, "Timer")
+  assert "tf.keras.callbacks.Callback" in (tmp_path / "new/owner+name/n.ipynb").read_text()
+  assert (left.hook.name, left.rewritten) == ("Feeder", False)
+  assert "EM302" in left.codes
+
+
+def test_findings_of_a_notebook_are_at_the_lines_of_its_hook_classes(hooks):
+  cells = [
+    {"cell_type": kind, "source": text, "metadata": {}, "outputs": []}
+    for kind, text in (("code", "!ls\nx = 1"), ("markdown", "# A"), ("code", "class A:\n  y = 2"))
+  ]
+  raw = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode()
+  span = hooks.files.Span(2, 2, 2, 5)
+  finding = hooks.Finding("EM301", "session-hook", "", "n.ipynb", span, "manual", cell=3)
+  (found,) = hooks.in_all_cells([finding], raw, "n.ipynb")
+  assert (found.cell, found.span.line) == (None, 4)
+  assert hooks.in_all_cells([found], b"y = 2\n", "p.py") == [found]
