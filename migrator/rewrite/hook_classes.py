@@ -10,7 +10,7 @@ from typing import Optional
 
 from migrator.analysis import facts, symbols
 from migrator.lint import wording
-from migrator.rewrite import hook_listeners, hook_notes, hook_values, hook_writers
+from migrator.rewrite import hook_listeners, hook_notes, hook_savers, hook_values, hook_writers
 from migrator.rewrite.hook_fetches import Fetches, FetchPlan
 from migrator.rewrite.hook_parameters import Parameters
 from migrator.rewrite.hook_values import Values
@@ -141,6 +141,7 @@ class _Conversion:
     self._check_body()
     self._base_calls()
     hook_writers.convert(self._plan, self._tf, self._node)
+    hook_savers.convert(self._plan, self._node)
     fetches = self._fetches()
     handed: set[tuple[str, int, str]] = set()
     for method in self._methods:

@@ -80,8 +80,9 @@ def remaining(before: str, after: str, path: str) -> list[Finding]:
   # directory is known in the old one only.
   old = [f for f in _lint(before, path) if f.code in _READERS]
   lines_after = {line.strip() for line in new_lines}
+  # A session program is proposed for as it was; a saver of a hook may be gone with the hook.
+  old += sessions.findings(before, path, _lint(before, path))
   found += [f for f in old if old_lines[f.span.line - 1].strip() in lines_after]
-  found += sessions.findings(before, path, _lint(before, path))
   for finding in [*_lint(after, path), *_tf1_only(after, path)]:
     same = places.get(_key(finding, new_lines))
     found.append(same.pop(0) if same else finding)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
   from migrator.runtime.inputs import only_inputs
   from migrator.runtime.listeners import CheckpointSaverListener
   from migrator.runtime.load import LoadReport, load_tf1_checkpoint
+  from migrator.runtime.load_weights import load_weights
   from migrator.runtime.manager import CheckpointManager
   from migrator.runtime.name_map import NameMap
   from migrator.runtime.named import NamedCheckpoint, named_checkpoint
@@ -60,6 +61,7 @@ _MODULES = {
   "fetch": "steps",
   "global_step": "steps",
   "load_tf1_checkpoint": "load",
+  "load_weights": "load_weights",
   "make_early_stopping": "callbacks.early_stopping",
   "named_checkpoint": "named",
   "only_inputs": "inputs",
@@ -92,6 +94,7 @@ __all__ = [
   "fetch",
   "global_step",
   "load_tf1_checkpoint",
+  "load_weights",
   "make_early_stopping",
   "named_checkpoint",
   "only_inputs",

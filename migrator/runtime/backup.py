@@ -200,7 +200,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     """Makes its step the one that the callbacks behind it read, also if another one was made since."""
     super().set_model(model)
     if model is self._of:
-      steps.register(model, self._step)
+      steps.register(model, self._checkpoint)
 
   def with_listeners(self, saving_listeners: Optional[Iterable[Any]]) -> BackupAndRestore:
     """Lets listeners hear of the saves of the next `fit`, as `train(saving_listeners=)` did.

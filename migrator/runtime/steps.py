@@ -8,22 +8,28 @@ from typing import Any, Optional
 
 GLOBAL_STEP = "global_step"
 
-_counters: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+_checkpoints: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
-def register(model: Any, step: Any) -> None:
-  """Says which variable counts the steps of a model; a later one takes the place of an earlier.
+def register(model: Any, checkpoint: Any) -> None:
+  """Says which checkpoint has the steps of a model; a later one takes the place of an earlier.
 
   Args:
     model: a Keras model, or whatever else is the `model` of callbacks.
-    step: a `tf.Variable`, int64, shape [].
+    checkpoint: a `NamedCheckpoint`.
   """
-  _counters[model] = step
+  _checkpoints[model] = checkpoint
+
+
+def checkpoint_of(model: Any) -> Any:
+  """Returns the `NamedCheckpoint` of a model, None if it has none."""
+  return _checkpoints.get(model)
 
 
 def counter(model: Any) -> Any:
-  """Returns the variable that counts the steps of a model, None if none has been registered."""
-  return _counters.get(model)
+  """Returns the variable that counts the steps of a model, None if no checkpoint of it has one."""
+  checkpoint = checkpoint_of(model)
+  return None if checkpoint is None else checkpoint.by_name[GLOBAL_STEP]
 
 
 def global_step(model: Any) -> int:
@@ -39,7 +45,7 @@ def global_step(model: Any) -> int:
   Raises:
     ValueError: if the model has neither.
   """
-  step = _counters.get(model)
+  step = counter(model)
   if step is None:
     step = getattr(getattr(model, "optimizer", None), "iterations", None)
   if step is None:

@@ -319,3 +319,41 @@ def test_hook_that_looks_for_checkpoints_is_told_where_they_are():
 def test_end_of_the_input_that_a_hook_raises_ends_fit_but_not_the_loop(error, target, said):
   hook = seen("", f"raise {error}")
   assert ("EM329" in codes(run(program(hook), target=target))) == said
+
+
+def restoring(variables, begin=""):
+  """A hook with a Saver of some variables, which it restores when the session exists."""
+  return (
+    "\nclass Seen(tf1.train.SessionRunHook):\n    def __init__(self, path):\n        self.path = path\n"
+    f"    def begin(self):\n        self.saver = tf1.train.Saver({variables})\n{begin}"
+    "    def after_create_session(self, session, coord):\n"
+    "        self.saver.restore(session, self.path)\n\n"
+  )
+
+
+@pytest.mark.parametrize(
+  "variables",
+  [
+    "tf1.trainable_variables()",
+    "var_list=tf1.trainable_variables()",
+    "tf1.get_collection(tf1.GraphKeys.TRAINABLE_VARIABLES)",
+  ],
+)
+def test_weights_that_a_hook_restores_are_loaded(variables):
+  text = transformed(program(restoring(variables), '"old/model.ckpt-9"'))
+  assert body_of(text, "on_train_begin") == "runtime.load_weights(self.model, self.path)"
+  assert "saver" not in text
+
+
+@pytest.mark.parametrize(
+  ("variables", "begin", "what"),
+  [
+    ("", "", "all variables"),
+    ("tf1.trainable_variables('dnn')", "", "restores tf1.trainable_variables"),
+    ("self.variables", "", "restores self.variables"),
+    ("tf1.trainable_variables()", "        f(self.saver)\n", "uses self.saver"),
+    ("tf1.trainable_variables()", "        self.saver.save(s, p)\n", "uses self.saver.save"),
+  ],
+)
+def test_saver_that_does_something_else_is_refused(variables, begin, what):
+  assert what in left_whole(program(restoring(variables, begin), '"old"'), "EM302")
