@@ -27,17 +27,22 @@ def findings(changed: Mapping[str, frozenset[str]], paths: Iterable[str]) -> Ite
   if not by_module:
     return
   for path in paths:
-    if path.endswith(".ipynb"):
-      continue
     try:
       with open(path, "rb") as file:
         raw = file.read()
       if any(name.encode() in raw for name in by_module):
-        yield from _imports(
-          Module(document.Document.from_bytes(raw, path).text, path), by_module, changed
-        )
+        for part in document.Document.from_bytes(raw, path).parts():
+          for finding in _imports(Module(part.text, path), by_module, changed):
+            yield _located(finding, part)
     except (OSError, SyntaxError, ValueError, RecursionError, errors.SourceError):
       continue
+
+
+def _located(finding: Finding, part: document.Document) -> Finding:
+  """A finding in the text of a document with its cell, for a notebook."""
+  cell, line = part.locate(finding.span.line)
+  last = line + finding.span.end_line - finding.span.line
+  return finding._replace(cell=cell, span=finding.span._replace(line=line, end_line=last))
 
 
 def _module_name(path: str) -> str:
