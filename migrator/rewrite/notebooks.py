@@ -84,7 +84,11 @@ class Joined:
         begin, end = self._old_line(begin, rewritten), self._old_line(end, rewritten)
       number, first = self.locate(begin)
       lines = f"{first}-{self.locate(end)[1]}" if match[3] else f"{first}"
-      return f"{match[1]} {lines} of cell {number}"
+      others = [int(found) for found in re.findall(r"\d+", match[4])]
+      if new:
+        others = [self._old_line(other, rewritten) for other in others]
+      rest = "".join(f", {at} of cell {other}" for other, at in map(self.locate, others))
+      return f"{match[1]} {lines} of cell {number}{rest}"
 
     proposal = finding.proposal
     return finding._replace(
