@@ -188,8 +188,9 @@ def test_a_supervisor_saves_by_the_clock(arguments, session, cadence):
   assert "at the end" not in code
 
 
-def test_a_supervisor_without_saver_has_no_checkpoints():
-  assert found(SUPERVISED.format(arguments=", saver=None", session="", save="pass")) == []
+@pytest.mark.parametrize("session", ["", "start_standard_services=False"])
+def test_a_supervisor_without_saver_has_no_checkpoints(session):
+  assert found(SUPERVISED.format(arguments=", saver=None", session=session, save="pass")) == []
 
 
 def test_names_of_the_program_are_not_taken():

@@ -232,15 +232,14 @@ def _add_hook(
 def _supervisor(module: Module, unit: Unit) -> Policy:
   arguments, policy = unit.arguments, Policy(saves_last=False)
   logdir = _given(module, arguments, "logdir")
-  if not found.starts_services(module, unit):
-    # Without its threads it restores and nothing more.
-    policy.directory = source(module, logdir) if logdir is not None else ""
-    _set_keep(module, unit.saver, policy)
-    return policy
   policy.directory = source(module, logdir) if logdir is not None else ""
   if _is_none(module, arguments, "saver"):
     policy.directory = ""
     policy.questions.append("`saver=None`: the Supervisor neither saves nor restores.")
+    return policy
+  if not found.starts_services(module, unit):
+    # Without its threads it restores and nothing more.
+    _set_keep(module, unit.saver, policy)
     return policy
   if logdir is not None:
     seconds = arguments.get("save_model_secs")
