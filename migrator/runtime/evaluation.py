@@ -86,7 +86,7 @@ def evaluate(
       correct += np.float32(hits.sum())
       loss += batch_loss
       average += batch_sum
-      called.on_test_batch_end(batches - 1, {"loss": batch_loss})
+      _tell(called, "on_test_batch_end", batches - 1, {"loss": batch_loss})
   called.on_test_end()
   step = np.int64(int(global_step))
   results = {
@@ -146,7 +146,7 @@ def predict(
       features = element[0] if isinstance(element, tuple) else element
       logits, probabilities, ids = (tensor.numpy() for tensor in run(features))
       predictions = _chosen(_predictions(logits, probabilities, ids), predict_keys)
-      called.on_predict_batch_end(batch, {"outputs": predictions})
+      _tell(called, "on_predict_batch_end", batch, {"outputs": predictions})
     except _END_OF_INPUT:
       break
     batch += 1
@@ -161,6 +161,12 @@ def predict(
 def _callback_list(callbacks: Sequence[Any], model: Any) -> tf.keras.callbacks.CallbackList:
   """Returns the list that calls the callbacks, which get the model as `self.model`."""
   return tf.keras.callbacks.CallbackList(list(callbacks or ()), model=model)
+
+
+def _tell(called: tf.keras.callbacks.CallbackList, event: str, batch: int, logs: dict) -> None:
+  """Calls a method of all callbacks with these very values: Keras 3 makes floats and one flat dict of them."""
+  for callback in called.callbacks:
+    getattr(callback, event)(batch, logs)
 
 
 def _predictions(logits: np.ndarray, probabilities: np.ndarray, ids: np.ndarray) -> dict:
