@@ -11,7 +11,7 @@ from typing import Any, Optional, TypeVar
 
 from migrator.analysis.module import Module, Span
 from migrator.lint import engine as lint
-from migrator.lint import rules
+from migrator.lint import reading, rules
 from migrator.lint.finding import Finding
 from migrator.rewrite import all_hooks, engine, notebooks, todo
 from migrator.rewrite.notebook_cells import LeftWholeError
@@ -92,10 +92,12 @@ def _notebook(source: document.Document, options: engine.Options) -> FileResult:
       joined = notebooks.Joined(part.notebook)
       cells.update(_rewrite_cells(joined, source.path, options, outcome))
     except LeftWholeError as error:
-      return _left_whole(source, error)
+      return _left_whole(source, error, outcome)
   for fault in notebook.errors:
-    outcome.findings.append(lint.error_finding(fault, _text_of(notebook, fault.cell)))
-    outcome.left += 1
+    text = _text_of(notebook, fault.cell)
+    if reading.may_hide(source, text):
+      outcome.findings.append(lint.error_finding(fault, text))
+      outcome.left += 1
   outcome.findings = sorted(set(outcome.findings), key=Finding.sort_key)
   if not cells:
     return outcome
@@ -104,9 +106,9 @@ def _notebook(source: document.Document, options: engine.Options) -> FileResult:
     written = document.Document.from_bytes(outcome.raw, source.path)
     notebooks.check_written(source, written, cells)
   except (ValueError, errors.SourceError) as error:
-    return _left_whole(source, LeftWholeError(str(error)))
+    return _left_whole(source, LeftWholeError(str(error)), outcome)
   except LeftWholeError as error:
-    return _left_whole(source, error)
+    return _left_whole(source, error, outcome)
   outcome.text = written.text
   for number, text in cells.items():
     path = f"{source.path}:cell {number}"
@@ -128,21 +130,19 @@ def _rewrite_cells(
   """
   result = engine.rewrite(joined.text, path, options)
   findings = [joined.relocate(f, result.text) for f in result.findings]
-  units = [_in_cell(unit, joined) for unit in result.units]
-  hooks = [_in_cell(hook, joined) for hook in result.hooks]
+  outcome.units += [_in_cell(unit, joined) for unit in result.units]
+  outcome.hooks += [_in_cell(hook, joined) for hook in result.hooks]
   cells: dict[int, str] = {}
   if result.changed:
     gone = notebooks.bound_names(joined.text) - notebooks.bound_names(result.text)
-    joined.check_names(gone | result.changed_names)
+    joined.check_names(sorted(gone | result.changed_names))
     cells = joined.split(result.text)
     cells_of = notebooks.programs(result.text)
     unmarked = _faults(result.text, path, cells_of, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     if unmarked:
       findings.append(joined.relocate(unmarked, result.text, new=True))
-      hooks = [dataclasses.replace(hook, callback="") for hook in hooks]
+      outcome.hooks = [dataclasses.replace(hook, callback="") for hook in outcome.hooks]
       cells = {}
-  outcome.units += units
-  outcome.hooks += hooks
   outcome.findings += findings
   outcome.left += result.left + (1 if result.changed and not cells else 0)
   return cells
@@ -153,15 +153,20 @@ def _in_cell(result: _Result, joined: notebooks.Joined) -> _Result:
   return dataclasses.replace(result, cell=cell, line=line)
 
 
-def _left_whole(source: document.Document, error: LeftWholeError) -> FileResult:
-  """EM005 beside what lint finds."""
+def _left_whole(
+  source: document.Document, error: LeftWholeError, outcome: FileResult
+) -> FileResult:
+  """EM005 beside what lint finds; nothing of the outcome is done."""
   found = lint.check(source)
   span, cell = Span(1, 0, 1, 1), error.cell
   if cell is None and found:
     span, cell = found[0].span, found[0].cell
   code = errors.NOTEBOOK_NOT_REWRITTEN
-  left = rules.finding(code, span, source.path, cell=cell, reason=error.reason)
-  return FileResult(source.path, findings=[left, *found], left=1)
+  reason = rules.finding(code, span, source.path, cell=cell, reason=error.reason)
+  units = [dataclasses.replace(unit, target="") for unit in outcome.units]
+  hooks = [dataclasses.replace(hook, callback="") for hook in outcome.hooks]
+  left = len(units) + 1
+  return FileResult(source.path, units=units, hooks=hooks, findings=[reason, *found], left=left)
 
 
 def _rewrite(source: document.Document, options: engine.Options) -> FileResult:

@@ -107,6 +107,7 @@ def test_a_notebook_that_must_stay_is_work_for_a_person(folder):
   assert (code, out) == (1, "")
   assert "n.ipynb:cell 5:1:1: EM005 The notebook is left as it is: `e` changes" in err
   assert "n.ipynb:cell 3:2:5: EM201" in err
+  assert "0 of 1 estimator rewritten, 0 files changed; left to you: 1 estimator and 1 other" in err
   assert (folder / "n.ipynb").read_bytes() == text
 
 
