@@ -57,9 +57,14 @@ def convert(
     try:
       symbol = facts.hook_base(plan.module, node)
       assert symbol is not None
-      listener = symbol.path == "tf.train.CheckpointSaverListener"
-      for use in ["listener"] if listener else hook_uses.uses(plan.module, node):
+      if symbol.path == "tf.train.CheckpointSaverListener":
+        hook_classes.convert_class(plan, tf, node, "listener")
+        continue
+      uses = hook_uses.uses(plan.module, node)
+      for use in uses or ["train"]:
         hook_classes.convert_class(plan, tf, node, use)
+      if not uses:
+        plan.report("EM328", node, name=node.name)
     except Unsupported as reason:
       restore(plan, saved)
       plan.refused_hooks[node] = reason
@@ -67,16 +72,17 @@ def convert(
 
 
 def respell_kept(cleanup: Plan, plan: Plan) -> None:
-  """Spells TensorFlow's names in classes that got a twin as TF2 still has them.
+  """Spells TensorFlow's names in hook classes that stay as TF2 still has them.
 
-  What stays uses these classes; without it the file would not even be imported.
+  Without it a file with such a class would not even be imported.
 
   Args:
     cleanup: a plan of the file as it is after the other edits; gets the new ones.
     plan: those edits.
   """
   names = {node.name for node in plan.twins if node in plan.hook_uses}
-  if not names:
+  names |= {node.name for node in plan.refused_hooks}
+  if not names or not plan.classes:
     return
   for use in cleanup.module.uses():
     path = use.symbol.path

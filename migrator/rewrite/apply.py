@@ -153,7 +153,8 @@ class _Editor(cst.CSTTransformer):
       line, column, _, _ = self._place(old)
       node, edit = self._statements.get((line, column), (None, None))
       if isinstance(old, cst.SimpleStatementLine) and len(old.body) != 1:
-        edit = None
+        only_comments = edit is not None and edit == StatementEdit(comments=edit.comments)
+        edit = edit if only_comments else None
       before, new = _cells_above(new)
       if before:
         # What a removed statement leaves behind stays in its cell.

@@ -31,7 +31,7 @@ _CALLERS = {
 
 
 def uses(module: Module, node: ast.ClassDef) -> list[str]:
-  """Who gets hooks of a class in this file; ["train"] where nothing is seen to get one.
+  """Who gets hooks of a class in this file, as far as that is seen.
 
   Followed are literals, variables, `append`, `extend` and the calls above.
   """
@@ -46,7 +46,7 @@ def uses(module: Module, node: ast.ClassDef) -> list[str]:
       call = module.parents.get(name)
       if isinstance(call, ast.Call) and call.func is name:
         _follow(module, call, found, set())
-  return [use for use in ORDER if use in found] or ["train"]
+  return [use for use in ORDER if use in found]
 
 
 def _follow(module: Module, node: ast.AST, found: set[str], seen: set[ast.AST]) -> None:

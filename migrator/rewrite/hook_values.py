@@ -161,6 +161,11 @@ class Values:
         return None
       text = self._module.source(node.func)
       return Value("call", text, tuple(items), names=tuple(names))  # type: ignore[arg-type]
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "get_collection" and node.args:
+      symbol_of_key = self._module.resolve(node.args[0])
+      named_key = symbol_of_key is not None and symbol_of_key.path.endswith("GraphKeys.GLOBAL_STEP")
+      if named_key or self._module.constant(node.args[0]) == "global_step":
+        return Value("list", items=(Value("step"),))
     if symbol is not None and symbol.path in ("tf.get_collection", "tf.compat.v1.get_collection"):
       key = self._module.resolve(node.args[0]) if node.args else None
       return Value("updates") if key is not None and key.path in _UPDATES else None

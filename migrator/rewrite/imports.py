@@ -96,6 +96,8 @@ def _top_imports(module: Module) -> list[ast.stmt]:
   for i, node in enumerate(module.tree.body):
     if isinstance(node, (ast.Import, ast.ImportFrom)):
       found.append(node)
+    elif isinstance(node, ast.Pass):
+      continue  # a magic of a notebook
     elif not (i == 0 and isinstance(node, ast.Expr)):
       break
   return found or [n for n in module.tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]

@@ -126,7 +126,7 @@ def mark(text: str, before: Module, path: str, reasons: Sequence[Finding]) -> st
   for use in module.uses():
     if not is_removed(module, use):
       continue
-    statement = module.statement(use.node)
+    statement = _first_of_line(module, module.statement(use.node))
     if any(_MARK.match(c) for c in plan.comments.leading(statement)):
       continue
     edit = plan.statement(statement)
@@ -138,6 +138,18 @@ def mark(text: str, before: Module, path: str, reasons: Sequence[Finding]) -> st
     if comment not in edit.comments:
       edit.comments.append(comment)
   return apply(plan) if plan.statements else text
+
+
+def _first_of_line(module: Module, statement: ast.stmt) -> ast.stmt:
+  """The statement that begins the line of another one: a comment can stand above that one only."""
+  parent = module.parents.get(statement)
+  while isinstance(parent, ast.stmt) and parent.lineno == statement.lineno:
+    statement, parent = parent, module.parents.get(parent)
+  for field in ("body", "orelse", "finalbody"):
+    block = getattr(parent, field, None)
+    if isinstance(block, list) and statement in block:
+      return next(s for s in block if s.lineno == statement.lineno)
+  return statement
 
 
 def _by_first_line(module: Module, reasons: Sequence[Finding]) -> dict[str, Finding]:
@@ -154,8 +166,9 @@ def _by_first_line(module: Module, reasons: Sequence[Finding]) -> dict[str, Find
 
 def _removed(use: Use) -> str:
   rule, path = rules.load()[code_of(use.symbol)], use.symbol.path
-  values = dict.fromkeys(rule.placeholders, f"`{path}`")
-  return rule.format({**values, "what": "", **wording.of(use.symbol)})
+  # Most messages put their names in backticks.
+  quoted = {n: path if f"`{{{n}}}`" in rule.message else f"`{path}`" for n in rule.placeholders}
+  return rule.format({**quoted, "what": "", **wording.of(use.symbol)})
 
 
 def unmarked(text: str, path: str) -> list[ast.stmt]:
@@ -164,7 +177,7 @@ def unmarked(text: str, path: str) -> list[ast.stmt]:
   plan = Plan(module, path)
   found = []
   for use in module.uses():
-    statement = module.statement(use.node)
+    statement = _first_of_line(module, module.statement(use.node))
     if is_removed(module, use) and not any(
       _MARK.match(c) for c in plan.comments.leading(statement)
     ):

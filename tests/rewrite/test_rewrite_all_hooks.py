@@ -231,3 +231,43 @@ def test_methods_are_those_of_the_callers_that_the_file_shows(place, methods):
   assert f"def {first}(self, batch, logs=None):" in twin
   assert all(f"{other} = {first}" in twin for other in others)
   assert twin.count("_batch_end") == 1 + 2 * len(others)
+
+
+@pytest.mark.parametrize(
+  "line", ["a = 1; b = tf.estimator.RunConfig()", "if True: b = tf.estimator.RunConfig()"]
+)
+def test_removed_name_on_a_shared_line_is_marked_above_it(line):
+  source = HOOK.replace("tensorflow.compat.v1", "tensorflow") + f"\n\n{line}\n"
+  result = run(source, hooks="all")
+  marked = result.text.split("\n")
+  place = marked.index(line)
+  assert marked[place - 1].startswith("# TODO(EM")
+  assert "``" not in marked[place - 1]
+
+
+def test_class_that_cannot_be_converted_is_spelled_so_that_its_file_can_be_imported():
+  other = (
+    "\n\nclass Run(tf.train.SessionRunHook):\n  def end(self, session):\n    session.run(self.op)\n"
+  )
+  result = run(HOOK.replace("tensorflow.compat.v1", "tensorflow") + other, hooks="all")
+  assert "class Run(tf.compat.v1.train.SessionRunHook):" in result.text
+  assert result.left
+
+
+def test_class_whose_caller_is_elsewhere_is_said_to_be_of_a_training():
+  assert "EM328" in codes(run(HOOK, hooks="all"))
+  assert "EM328" not in codes(run(HOOK + "\n\ne.train(f, hooks=[Clock()])\n", hooks="all"))
+
+
+def test_global_step_of_its_collection_is_known():
+  source = """
+import tensorflow as tf
+
+
+class Report(tf.train.SessionRunHook):
+  def end(self, session):
+    steps = session.graph.get_collection("global_step")
+    print(session.run(steps)[0])
+"""
+  result = run(source, hooks="all")
+  assert "print([runtime.global_step(self.model)][0])" in result.text
