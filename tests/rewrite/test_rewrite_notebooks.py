@@ -403,6 +403,17 @@ def test_a_notebook_in_which_imports_come_late():
   assert new[4] == "import tensorflow as tf\nfrom migrator import runtime"
 
 
+def test_magics_among_the_imports_do_not_end_them():
+  cells = ("!pip install x", "import argparse", "%cd src", "import tempfile", *CELLS)
+  new = sources(rewritten(book(*cells), target="loop").raw)
+  assert new[:4] == [
+    "!pip install x",
+    "import argparse",
+    "%cd src",
+    "import functools\nimport os\nimport tempfile",
+  ]
+
+
 def test_indented_code_of_a_cell_stays_indented():
   cell = "\n".join("  " + line for line in HOOK.split("\n"))
   result = rewritten(book(IMPORTS, cell, "x = 1"), hooks="all")
