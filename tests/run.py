@@ -87,15 +87,15 @@ def environments():
   """Returns the environments by name."""
   tensorflow = tensorflow_package()
   tests = ["pytest>=7", "pytest-xdist>=3", "click>=8.0", "libcst>=1.1"]
+  # TensorFlow 2.21 writes `tf.summary.scalar` only where TensorBoard is installed too.
+  newest = [f"{tensorflow}==2.21.*", "tensorboard>=2.20", *tests]
   legacy = [f"{tensorflow}==2.15.*", "tensorflow-estimator==2.15.*", *tests]
   return {
     env.name: env
     for env in (
       Environment("base", [(3, 11), (3, 12), (3, 13), (3, 10), (3, 9)], ["-e", ".[test]"]),
       Environment("tf2.15", [(3, 11), (3, 10), (3, 9)], legacy),
-      Environment(
-        "tf2.21", [(3, 11), (3, 12), (3, 13), (3, 10)], [f"{tensorflow}==2.21.*", *tests]
-      ),
+      Environment("tf2.21", [(3, 11), (3, 12), (3, 13), (3, 10)], newest),
     )
   }
 
