@@ -108,7 +108,7 @@ def rewrite(
   for problem in configurations.problems:
     click.echo(problem, err=True)
   run.rewrite_files(progress(listed, len(listed), "Rewriting"))
-  _print(run.results, apply, check, "-" in paths)
+  _print(run.results, apply, check, "-" in paths, hooks)
   if report:
     _write_report(report, run.results)
   if run.failed or problems or configurations.problems or run.unreadable:
@@ -116,7 +116,9 @@ def rewrite(
   context.exit(1 if run.left or (run.changed and not apply) else 0)
 
 
-def _print(results: Sequence[FileResult], apply: bool, check: bool, stdin: bool) -> None:
+def _print(
+  results: Sequence[FileResult], apply: bool, check: bool, stdin: bool, hooks: str
+) -> None:
   verb = "rewritten" if apply else "would be rewritten"
   for result in results:
     if result.raw is not None and not apply and not check:
@@ -135,14 +137,24 @@ def _print(results: Sequence[FileResult], apply: bool, check: bool, stdin: bool)
   if not units and not changed and not left:
     click.echo("Nothing to rewrite.", err=True)
     return
-  unit_text = f"{done} of {len(units)} estimator{'' if len(units) == 1 else 's'} {verb}, "
+  unit_text = ""
+  if units:
+    unit_text = f"{done} of {len(units)} estimator{'' if len(units) == 1 else 's'} {verb}, "
   file_text = f"{changed} file{'' if changed == 1 else 's'} {'changed' if apply else 'to change'}"
+  classes = [hook for result in results for hook in result.hooks]
+  callbacks = sum(bool(h.callback) for r in results if r.raw is not None for h in r.hooks)
+  if classes:
+    unit_text += (
+      f"{callbacks} of {len(classes)} hook class{'' if len(classes) == 1 else 'es'} {verb}, "
+    )
   rest = [(len(units) - done, "estimator"), (left - len(units) + done, "other finding")]
   named = [f"{n} {what}{'' if n == 1 else 's'}" for n, what in rest if n > 0]
   click.echo(
-    f"{unit_text if units else ''}{file_text}; left to you: {' and '.join(named) or 'nothing'}.",
+    f"{unit_text}{file_text}; left to you: {' and '.join(named) or 'nothing'}.",
     err=True,
   )
+  if hooks == "used" and callbacks < len(classes):
+    click.echo("--hooks all converts hook classes without their training, too.", err=True)
 
 
 def _print_diff(diff: str) -> None:
