@@ -79,7 +79,8 @@ def convert(
   else:
     nodes = [node]
   leaves = [_leaf(plan, hook, leaf, use) for leaf in nodes]
-  _check_readers(plan, hook, node, use)
+  if nodes != [node]:  # it is the container that gets the keys
+    _check_readers(plan, hook, node, use)
   for leaf in leaves:
     if leaf.note:
       plan.report("EM323", leaf.node, hook=hook, what=leaf.note)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Optional
 
 from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module
+from migrator.rewrite import hook_tensors
 
 _STEP_CALLS = frozenset(
   """tf.train.get_global_step tf.train.get_or_create_global_step tf.train.create_global_step
@@ -23,7 +24,7 @@ _LOOKUPS = ("get_tensor_by_name", "as_graph_element")
 _STEP_NAMES = ("global_step", "global_step:0", "GLOBAL_STEP")
 # The loss of the canned estimators' heads, in training and in evaluation.
 LOSS_NAMES = frozenset(
-  """loss loss:0 dnn/head/weighted_loss/Sum dnn/head/weighted_loss/Sum:0""".split()
+  f"{name}{end}" for name in hook_tensors.LOSSES.values() for end in ("", ":0")
 )
 
 # What a callback may use as the hook did.
@@ -276,6 +277,9 @@ def named(name: str) -> Value:
     return Value("step")
   if name in LOSS_NAMES:
     return Value("named", "loss")
+  if name in ("loss", "loss:0"):
+    # In the graph of a canned estimator it is a summary; who asks for it means the loss.
+    return Value("named", "loss", guessed=True)
   return Value("named", name[:-2] if name.endswith(":0") else name)
 
 

@@ -112,6 +112,17 @@ def _watch_manager(recorder, manager_class):
 
     return wrapper
 
+  def write(original):
+    """Of the runtime's manager: a saver among the callbacks writes without `save`."""
+
+    def wrapper(self, *args, **kwargs):
+      path = original(self, *args, **kwargs)
+      if "save" not in recorder.inside:
+        recorder.saved(path)
+      return path
+
+    return wrapper
+
   def restore(original):
     def wrapper(self, *args, **kwargs):
       recorder.check_directory(self.directory)
@@ -124,6 +135,8 @@ def _watch_manager(recorder, manager_class):
 
   wrap(manager_class, "__init__", construct)
   wrap(manager_class, "save", save)
+  if hasattr(manager_class, "write"):
+    wrap(manager_class, "write", write)
   if hasattr(manager_class, "restore_or_initialize"):
     wrap(manager_class, "restore_or_initialize", restore)
 

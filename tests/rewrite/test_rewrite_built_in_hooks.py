@@ -256,3 +256,12 @@ def test_evaluator_in_memory_of_a_loop_evaluates_the_weights_of_the_moment():
 def test_estimator_of_another_hook_is_refused(call, code):
   source = HEAD + "g = tf1.estimator.Estimator(model_fn)\n" + NEW + call + "\n"
   left_whole(source, code)
+
+
+def test_constant_with_the_name_of_the_loss_may_have_other_readers():
+  name = f'LOSS = "{LOSS}:0"\nprint(LOSS)\n'
+  text = transformed(
+    HEAD + name + NEW + "e.train(input_fn, hooks=[tf1.train.NanTensorHook(LOSS)], max_steps=9)\n"
+  )
+  assert 'runtime.NanTensor("loss")' in text
+  assert "print(LOSS)" in text

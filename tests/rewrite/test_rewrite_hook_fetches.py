@@ -357,3 +357,14 @@ def test_weights_that_a_hook_restores_are_loaded(variables):
 )
 def test_saver_that_does_something_else_is_refused(variables, begin, what):
   assert what in left_whole(program(restoring(variables, begin), '"old"'), "EM302")
+
+
+def test_loss_of_a_v2_estimator_has_another_name():
+  hook = seen(f'return {ARGS}("head/losses/weighted_loss/value:0")', "f(run_values.results)")
+  assert body_of(transformed(program(hook)), "on_train_batch_end") == 'f(logs["loss"])'
+
+
+def test_summary_called_loss_is_taken_for_the_loss_and_reported():
+  result = run(program(seen(f'return {ARGS}("loss:0")', "f(run_values.results)")))
+  assert body_of(result.text, "on_train_batch_end") == 'f(logs["loss"])'
+  assert "EM312" in codes(result)
