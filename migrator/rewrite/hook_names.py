@@ -20,6 +20,8 @@ def name_methods(hook: HookClass) -> None:
     if _is_empty(hook, method):
       hook.plan.statements.setdefault(method, StatementEdit()).replacement = []
       continue
+    if method in hook.plan.statements:
+      hook.plan.statements[method].replacement = None  # a use before this one needed nothing of it
     if method.name == "begin" and both:
       continue
     parameters = EVENTS[method.name][1]
