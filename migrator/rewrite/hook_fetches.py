@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Optional
 
 from migrator.analysis import facts
-from migrator.rewrite import hook_values
+from migrator.rewrite import emit, hook_values
 from migrator.rewrite.hook_values import Value, Values
 from migrator.rewrite.plan import Plan, Unsupported
 
@@ -61,7 +61,7 @@ class Fetches:
       return f"{value.text}({', '.join(given)})"
     if value.kind == "dict":
       pairs = zip(value.keys, items)
-      return "{" + ", ".join(f"{ast.unparse(key)}: {item}" for key, item in pairs) + "}"
+      return "{" + ", ".join(f"{_key(key)}: {item}" for key, item in pairs) + "}"
     if value.kind == "tuple":
       return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
     return f"[{', '.join(items)}]"
@@ -83,6 +83,7 @@ class FetchPlan:
     self._values = values
     self._method = method
     self._returns = [n for n in _own_nodes(method) if isinstance(n, ast.Return)]
+    self.may_hold_step = False  # what is fetched in some run
     self.variables: set[str] = set()  # of the method, that hold what is fetched
     self.appended: list[ast.expr] = []  # to what is fetched, in some runs
     self._statements: list[ast.Assign] = []  # that hold the SessionRunArgs
@@ -269,6 +270,7 @@ class FetchPlan:
   def _check(self, node: ast.expr, seen: set[str]) -> None:
     """Checks that an expression holds keys when it runs, and plans those of the global step."""
     value = self._values.of(node)
+    self.may_hold_step |= value is not None and value.kind in ("step", "key")
     if value is not None and value.kind == "step":
       self._plan.expressions[node] = '"global_step"'
       return
@@ -320,6 +322,13 @@ class FetchPlan:
           raise Unsupported("EM302", inner, hook=self._node.name, what=what)
         self._check(inner.args[0], seen)
         self.appended.append(inner.args[0])
+
+
+def _key(node: ast.expr) -> str:
+  """The source of a key of a dict, as the rest of the code that is written."""
+  if isinstance(node, ast.Constant) and isinstance(node.value, str):
+    return emit.string(node.value)
+  return ast.unparse(node)
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

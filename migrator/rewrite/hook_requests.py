@@ -56,7 +56,7 @@ def _planned(hook: HookClass, fetching: FetchPlan, value) -> Fetches:
       v for v in map(hook.values.attribute, hook.values.attributes()) if v and v.kind == "key"
     )
     plan.report("EM312", hook.node, name=hook.node.name, what="what `before_run` asks for")
-    return Fetches(attribute=attribute, before_step=before)
+    return Fetches(attribute=attribute, before_step=before and fetching.may_hold_step)
   fetching.check_read(value, _readers(hook))
   leaves = list(value.leaves())
   plan.hook_keys[hook.node] = tuple(v for v in leaves if v.kind == "key")

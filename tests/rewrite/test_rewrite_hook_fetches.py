@@ -67,7 +67,7 @@ STEP = "tf1.train.get_global_step()"
     ),
     (f'["{LOSS}"]', "f(run_values.results[0])", 'f(logs["loss"])'),
     (f'("{LOSS}",)', "f(run_values.results)", 'f((logs["loss"],))'),
-    (f'{{"l": "{LOSS}"}}', "f(**run_values.results)", "f(**{'l': logs[\"loss\"]})"),
+    (f'{{"l": "{LOSS}"}}', "f(**run_values.results)", 'f(**{"l": logs["loss"]})'),
   ],
 )
 def test_fetched_value_is_read_where_it_was_used(fetches, after, expected):
@@ -196,7 +196,7 @@ def test_own_method_gets_the_values_that_were_fetched():
   hook = seen(f'return {ARGS}({{"l": "{LOSS}"}})', "self.note(1, run_values)")
   hook += "    def note(self, n, run_values):\n        f(run_values.results.items())\n\n"
   text = transformed(program(hook))
-  assert body_of(text, "on_train_batch_end") == "self.note(1, {'l': logs[\"loss\"]})"
+  assert body_of(text, "on_train_batch_end") == 'self.note(1, {"l": logs["loss"]})'
   assert body_of(text, "note") == "f(run_values.items())"
 
 
