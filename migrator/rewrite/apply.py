@@ -140,6 +140,24 @@ class _Editor(cst.CSTTransformer):
       body = [cst.parse_statement("pass", config=self._config)]
     return updated_node.with_changes(body=body, footer=[*footer, *updated_node.footer])
 
+  def leave_SimpleStatementSuite(self, original_node, updated_node):
+    """A statement on the line of its `if`: one that takes its place stays there, several do not."""
+    if len(original_node.body) != 1:
+      return updated_node
+    line, column, _, _ = self._place(original_node.body[0])
+    node, edit = self._statements.get((line, column), (None, None))
+    if edit is None:
+      return updated_node
+    self._done.add(node)
+    own = cst.SimpleStatementLine(body=updated_node.body)
+    statements = self._edited(edit, own) or [cst.parse_statement("pass", config=self._config)]
+    first = statements[0]
+    is_line = isinstance(first, cst.SimpleStatementLine) and len(statements) == 1
+    if is_line and not first.leading_lines:
+      return updated_node.with_changes(body=first.body)
+    end = updated_node.trailing_whitespace
+    return cst.IndentedBlock(body=statements, header=end)
+
   def leave_Module(self, original_node, updated_node):
     body, footer = self._edit_body(original_node.body, updated_node.body, blank_lines=2)
     return updated_node.with_changes(body=body, footer=[*footer, *updated_node.footer])

@@ -11,7 +11,7 @@ from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import Module
 from migrator.lint import wording
 from migrator.lint.finding import Finding
-from migrator.rewrite import all_hooks, canned, imports, tf1_names, tf2_faults, todo
+from migrator.rewrite import all_hooks, canned, hook_notes, imports, tf1_names, tf2_faults, todo
 from migrator.rewrite.apply import apply
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.loop import LoopTarget
@@ -135,6 +135,7 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
       refused[unit] = reason
   if len(refused) != before[0]:
     return None
+  hook_notes.report_order(plan)
   if options.hooks == "all":
     all_hooks.convert(plan, tf, _snapshot, _restore)
   _check_shared(plan, found, refused, networks)

@@ -16,6 +16,17 @@ _READERS = (
 _ENDS = ("OutOfRangeError", "StopIteration")
 
 
+def report_order(plan: Plan) -> None:
+  """Reports EM316 for each `begin` in a file with listeners, which hear of the first save before it."""
+  if ("listener",) not in plan.hook_uses.values():
+    return
+  for node, uses in plan.hook_uses.items():
+    for method in node.body:
+      if isinstance(method, ast.FunctionDef) and method.name == "begin" and "train" in uses:
+        what = "ran before the listeners heard of the first save"
+        plan.report("EM316", method, name=node.name, what=what)
+
+
 def report(plan: Plan, node: ast.ClassDef) -> None:
   """Reports EM319 and EM329 for a class that has been converted."""
   for inner in ast.walk(node):

@@ -251,9 +251,6 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
   def on_train_batch_end(self, batch: int, logs: Optional[dict] = None) -> None:
     """Counts the step, saves if it is time."""
     self._step.assign_add(1)
-    if logs:
-      # Keras gives Python floats to all callbacks; a hook got float32, which prints otherwise.
-      logs.update({k: np.float32(v) for k, v in logs.items() if isinstance(v, float)})
     self._manager.save()
     self._summaries.on_train_batch_end(batch, logs)
     self._nan = bool(np.isnan((logs or {}).get("loss", 0.0)))

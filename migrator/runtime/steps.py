@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Mapping
 from typing import Any, Optional
 
+import numpy as np
+
 GLOBAL_STEP = "global_step"
 
 _checkpoints: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -32,7 +34,7 @@ def counter(model: Any) -> Any:
   return None if checkpoint is None else checkpoint.by_name[GLOBAL_STEP]
 
 
-def global_step(model: Any) -> int:
+def global_step(model: Any) -> np.int64:
   """Returns the number of steps that a model has been trained.
 
   In `on_train_batch_begin` the step that begins is not counted yet, in `on_train_batch_end` it is. The
@@ -53,7 +55,8 @@ def global_step(model: Any) -> int:
       f"Nothing counts the steps of {getattr(model, 'name', model)}: make its checkpoint with "
       "runtime.named_checkpoint or runtime.BackupAndRestore, or compile it with an optimizer."
     )
-  return int(step.numpy())
+  # A session gave int64, which divides by 0 without an error, and has a dtype.
+  return np.int64(step.numpy())
 
 
 def fetch(

@@ -71,7 +71,10 @@ class SummarySaver(tf.keras.callbacks.Callback):
     self._writer = event_writer(self._directory)
 
   def on_train_batch_end(self, batch: int, logs: Optional[dict] = None) -> None:
-    """Writes what is due at this step."""
+    """Writes what is due at this step; the callbacks after it get numbers as hooks did."""
+    if logs:
+      # Keras gives Python floats to all callbacks; a hook got float32, which prints otherwise.
+      logs.update({k: np.float32(v) for k, v in logs.items() if isinstance(v, float)})
     step = int(self._step.numpy())
     loss = float((logs or {}).get("loss", float("nan")))
     if self._log_steps and self._count_timer.due(step):

@@ -368,3 +368,26 @@ def test_summary_called_loss_is_taken_for_the_loss_and_reported():
   result = run(program(seen(f'return {ARGS}("loss:0")', "f(run_values.results)")))
   assert body_of(result.text, "on_train_batch_end") == 'f(logs["loss"])'
   assert "EM312" in codes(result)
+
+
+@pytest.mark.parametrize(
+  ("line", "expected"),
+  [
+    (
+      "if self.n == 3: run_context.request_stop()  # enough",
+      "if self.n == 3: self.model.stop_training = True  # enough",
+    ),
+    ("if self.n: del run_context", "if self.n: pass"),
+  ],
+)
+def test_statement_on_the_line_of_its_if_stays_there(line, expected):
+  text = transformed(program(seen("", line, "self.n = 1")))
+  assert body_of(text, "on_train_batch_end") == expected
+
+
+def test_begin_beside_a_listener_of_the_saver_is_reported():
+  hook = seen("", "f(3)", "f(1)")
+  hook += "\nclass Upload(tf1.train.CheckpointSaverListener):\n    pass\n\n"
+  source = program(hook).replace("max_steps=9", "max_steps=9, saving_listeners=[Upload()]")
+  assert "EM316" in codes(run(source))
+  assert "EM316" not in codes(run(program(hook)))

@@ -10,7 +10,9 @@ from migrator import runtime
 
 
 def make_model():
-  model = tf.keras.Sequential([tf.keras.layers.Input((2,)), tf.keras.layers.Dense(3, name="logits")])
+  model = tf.keras.Sequential(
+    [tf.keras.layers.Input((2,)), tf.keras.layers.Dense(3, name="logits")]
+  )
   loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="sum")
   model.compile(tf.keras.optimizers.SGD(0.01), loss, weighted_metrics=["accuracy"])
   return model
@@ -50,6 +52,25 @@ def test_loss_is_float32_as_a_hook_fetched_it(tmp_path):
   assert {type(loss) for _, loss in seen.seen} == {np.float32}
 
 
+def test_callbacks_of_a_loop_get_the_loss_as_float32_too(tmp_path):
+  model, seen = make_model(), Seen()
+  checkpoint = runtime.named_checkpoint(model, model.optimizer)
+  summaries = runtime.SummarySaver(str(tmp_path), checkpoint.by_name["global_step"])
+  callbacks = tf.keras.callbacks.CallbackList([summaries, seen], model=model)
+  callbacks.on_train_begin()
+  callbacks.on_train_batch_end(0, {"loss": np.float32(0.1)})
+  assert [(loss, type(loss)) for _, loss in seen.seen] == [(np.float32(0.1), np.float32)]
+
+
+def test_global_step_divides_and_has_a_dtype_as_in_a_session():
+  model = make_model()
+  runtime.named_checkpoint(model, model.optimizer)
+  step = runtime.global_step(model)
+  assert step.dtype == np.int64
+  with np.errstate(divide="ignore"):
+    assert 3.0 / step == np.inf
+
+
 def test_global_step_of_a_model_without_a_checkpoint_is_the_optimizers():
   model = make_model()
   model.fit(make_dataset(3), verbose=0)
@@ -70,7 +91,7 @@ Pair = collections.namedtuple("Pair", ["loss", "step"])
   [
     ("loss", 2.5),
     ("loss:0", 2.5),
-    ("global_step", 7),
+    ("global_step", np.int64(7)),
     (["loss", "global_step:0"], [2.5, 7]),
     (("loss",), (2.5,)),
     ({"a": {"b": "loss"}}, {"a": {"b": 2.5}}),
