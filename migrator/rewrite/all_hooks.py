@@ -8,6 +8,9 @@ from typing import Any, Callable, Optional
 
 from migrator.analysis import facts
 from migrator.analysis.module import Module
+from migrator.lint import rules
+from migrator.lint.checks import hooks
+from migrator.lint.checks.registry import Context
 from migrator.rewrite import hook_classes, hook_uses, todo
 from migrator.rewrite.plan import Plan, Unsupported
 
@@ -49,6 +52,7 @@ def convert(
     restore: sets it again.
   """
   known, plan.known_keys = plan.known_keys, None
+  most = hooks.runs_in_a_loop(Context(plan.module, rules.load())) if find(plan.module) else 1
   for node in find(plan.module):
     has_twin = f"{node.name}Callback" in plan.module.scope_of[node].bindings
     if node in plan.hook_uses or has_twin:
@@ -60,6 +64,9 @@ def convert(
       if symbol.path == "tf.train.CheckpointSaverListener":
         hook_classes.convert_class(plan, tf, node, "listener")
         continue
+      if most > 1 and hook_uses.is_in_session(plan.module, node):
+        what = f"is called {most} times in each round of the loop around its session"
+        raise Unsupported("EM302", node, hook=node.name, what=what)
       uses = hook_uses.uses(plan.module, node)
       for use in uses or ["train"]:
         hook_classes.convert_class(plan, tf, node, use)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrator.lint.checks import hooks
 from migrator.rewrite.plan import Plan
 
 # What finds the checkpoints of a directory.
@@ -28,7 +29,8 @@ def report_order(plan: Plan) -> None:
 
 
 def report(plan: Plan, node: ast.ClassDef) -> None:
-  """Reports EM319 and EM329 for a class that has been converted."""
+  """Reports EM319, EM327 and EM329 for a class that has been converted."""
+  _report_counters(plan, node)
   for inner in ast.walk(node):
     if isinstance(inner, ast.Call):
       symbol = plan.module.resolve(inner.func)
@@ -40,3 +42,17 @@ def report(plan: Plan, node: ast.ClassDef) -> None:
       # Model.fit takes it as a session did.
       if name.rpartition(".")[2] in _ENDS and plan.in_loop:
         plan.report("EM329", inner, name=node.name, error=name)
+
+
+def _report_counters(plan: Plan, node: ast.ClassDef) -> None:
+  """Reports each attribute that a hook's runs count up, once."""
+  counters: dict[str, ast.AST] = {}
+  for method in node.body:
+    if isinstance(method, ast.FunctionDef) and method.name in ("before_run", "after_run"):
+      for inner in ast.walk(method):
+        name = hooks.incremented(inner, node.name)
+        if name is not None:
+          counters.setdefault(name, inner)
+  for name, place in counters.items():
+    start = hooks.first_value(node, name)
+    plan.report("EM327", place, name=node.name, counter=name, start=start)

@@ -11,6 +11,11 @@ from typing import Optional
 from migrator.analysis import facts
 from migrator.analysis.module import Module
 
+_SESSIONS = (
+  "tf.train.MonitoredTrainingSession",
+  "tf.train.MonitoredSession",
+  "tf.train.SingularMonitoredSession",
+)
 ORDER = ("train", "evaluate", "predict")
 # Arguments of tf.estimator.EstimatorSpec.
 _SPEC = {
@@ -47,6 +52,15 @@ def uses(module: Module, node: ast.ClassDef) -> list[str]:
       if isinstance(call, ast.Call) and call.func is name:
         _follow(module, call, found, set())
   return [use for use in ORDER if use in found]
+
+
+def is_in_session(module: Module, node: ast.ClassDef) -> bool:
+  """Whether a file makes a monitored session and hooks of a class, which may be called by it."""
+  makes = any(
+    isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and module.definition(n.func) is node
+    for n in ast.walk(module.tree)
+  )
+  return makes and any(symbol.path in _SESSIONS for _, symbol in facts.calls(module))
 
 
 def _follow(module: Module, node: ast.AST, found: set[str], seen: set[ast.AST]) -> None:

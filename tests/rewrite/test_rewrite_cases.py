@@ -109,3 +109,86 @@ def test_case_66_names_in_f_strings_are_found():
   result = run(source)
   assert "# TODO(" in result.text
   assert [u for u in Module(result.text).uses() if todo.is_removed(Module(result.text), u)]
+
+
+CASE_04 = """
+import tensorflow as tf
+tf1 = tf.compat.v1
+class Count(tf1.train.SessionRunHook):
+    n = 0
+    def after_run(self, ctx, vals): Count.n += 1
+with tf1.train.MonitoredTrainingSession(hooks=[Count()]) as sess:
+    while not sess.should_stop():
+        sess.run(train_op)
+        sess.run(queue_size_op)      # also triggers the hook
+"""
+
+
+def test_case_04_a_hook_that_every_run_calls_is_refused():
+  result = run(CASE_04, hooks="all")
+  assert result.text == CASE_04
+  (message,) = [f.message for f in result.findings if f.code == "EM302"]
+  assert "2 times in each round" in message
+  once = run(CASE_04.replace("        sess.run(queue_size_op)", "        #"), hooks="all")
+  assert "class CountCallback(tf.keras.callbacks.Callback):" in once.text
+
+
+CASE_08 = """
+class Rate(tf.estimator.SessionRunHook):
+    def before_run(self, ctx):
+        return tf.estimator.SessionRunArgs(tf.compat.v1.train.get_global_step())
+    def after_run(self, ctx, vals):
+        if vals.results % 7 == 0:
+            print("step", vals.results)
+"""
+
+
+@pytest.mark.parametrize(("version", "step"), [(1, ""), (2, " - 1")])
+def test_case_08_the_step_is_no_batch_index(version, step):
+  train = "e.train(input_fn, hooks=[Rate()], max_steps=21)\n"
+  text = run(program(head=HEAD + CASE_08, train=train), source_version=version).text
+  assert f"global_step = runtime.global_step(self.model){step}\n" in text
+  assert "batch %" not in text
+
+
+def test_case_12_a_listener_keeps_its_step_and_its_answer():
+  listener = (
+    "class Upload(tf.estimator.CheckpointSaverListener):\n"
+    "    def after_save(self, session, global_step_value):\n"
+    "        print('copy model.ckpt-%d' % global_step_value)\n"
+    "        return global_step_value >= 100       # True stops training\n"
+  )
+  train = "e.train(input_fn, saving_listeners=[Upload()])\n"
+  text = transformed(program(head=HEAD + listener, train=train))
+  assert "class Upload(runtime.CheckpointSaverListener):" in text
+  assert "def after_save(self, model, global_step_value):" in text
+  assert "backup.with_listeners([Upload()])" in text
+
+
+def test_case_14_early_stopping_counts_steps_as_before():
+  train = (
+    "hook = tf.estimator.experimental.stop_if_no_decrease_hook(\n"
+    "    e, metric_name='loss', max_steps_without_decrease=1300, min_steps=500)\n"
+    "e.train(input_fn, hooks=[hook], max_steps=10000)\n"
+  )
+  text = transformed(program(train=train))
+  assert "max_steps_without_decrease=1300" in text
+  assert "patience" not in text
+
+
+def test_case_52_a_counter_that_begins_anew_is_said():
+  hook = (
+    "class Count(tf1.train.SessionRunHook):\n    def begin(self):\n        self.n = 0\n"
+    "    def after_run(self, c, v):\n        self.n += 1\n"
+  )
+  result = run(program(head=HEAD + hook, train="e.train(input_fn, hooks=[Count()], max_steps=9)\n"))
+  (message,) = [f.message for f in result.findings if f.code == "EM327"]
+  assert "counts in `n`" in message
+  assert "from 0 again" in message
+
+
+def test_case_55_no_integer_save_freq_is_written():
+  for target in ("fit", "loop"):
+    text = transformed(program(), target=target)
+    assert "save_freq" not in text
+    assert "ModelCheckpoint" not in text

@@ -40,12 +40,12 @@ def counting_hooks(context: Context) -> Iterator[Report]:
   for node, _, symbol in hook_classes(module):
     if symbol.path == _LISTENER:
       continue
-    most = most or _runs_in_a_loop(context)
+    most = most or runs_in_a_loop(context)
     for method in node.body:
       if not isinstance(method, ast.FunctionDef) or method.name not in ("before_run", "after_run"):
         continue
       for statement in estimators.own_nodes(method):
-        counter = _incremented(statement, node.name)
+        counter = incremented(statement, node.name)
         if counter is None or _has_other_source(node, counter, statement):
           continue
         if most < 2 and not ("step" in counter.lower() and _decides(module, node, counter)):
@@ -58,11 +58,11 @@ def counting_hooks(context: Context) -> Iterator[Report]:
           method=method.name,
           counter=counter,
           often=f"at every `session.run`{runs}",
-          start=_start(node, counter),
+          start=first_value(node, counter),
         )
 
 
-def _incremented(node: ast.AST, owner: str) -> Optional[str]:
+def incremented(node: ast.AST, owner: str) -> Optional[str]:
   """The attribute to which a statement adds 1, or None."""
   target: Optional[ast.AST] = None
   if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is_one(node.value):
@@ -97,7 +97,7 @@ def _has_other_source(owner: ast.ClassDef, counter: str, increment: ast.AST) -> 
     if not isinstance(node, ast.Assign) or node is increment:
       continue
     stored = any(_is_stored(t, counter) for t in node.targets)
-    if stored and not _is_literal(node.value) and _incremented(node, owner.name) is None:
+    if stored and not _is_literal(node.value) and incremented(node, owner.name) is None:
       return True
   return False
 
@@ -114,7 +114,7 @@ def _is_literal(node: ast.AST) -> bool:
   return True
 
 
-def _start(owner: ast.ClassDef, counter: str) -> str:
+def first_value(owner: ast.ClassDef, counter: str) -> str:
   """The number that the counter begins with, where one is written out."""
   for node in ast.walk(owner):
     if not isinstance(node, ast.Assign) or not _is_literal(node.value):
@@ -142,7 +142,7 @@ def _decides(module: Module, owner: ast.ClassDef, counter: str) -> bool:
   return False
 
 
-def _runs_in_a_loop(context: Context) -> int:
+def runs_in_a_loop(context: Context) -> int:
   """The largest number of `run` calls of one monitored session in a round of a loop; 1 if none."""
   module = context.module
   most = 1
