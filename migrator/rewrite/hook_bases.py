@@ -38,15 +38,22 @@ def _base(hook: HookClass, base: ast.expr, convert: Callable[[ast.ClassDef], Non
     convert(definition)
     if definition in plan.twins:
       plan.expressions[base] = plan.twins[definition]
-  elif isinstance(base, ast.Name) and base.id == "object":
+  elif _is_object(base):
     pass
-  elif not isinstance(definition, ast.ClassDef) or definition.bases:
+  elif not isinstance(definition, ast.ClassDef) or not all(map(_is_object, definition.bases)):
     hook.refuse(base, f"derives from {plan.module.source(base)}")
   else:
     names = plan.module.scopes[definition].bindings
     for name in (*METHODS, *TAKEN):
       if name in names:
         hook.refuse(base, f"gets {name} from {definition.name}")
+    for inner in ast.walk(definition):
+      if hook_values.is_own_attribute(inner) and inner.attr in TAKEN:  # type: ignore[attr-defined]
+        hook.refuse(base, f"has the attribute {inner.attr} of {definition.name}")  # type: ignore[attr-defined]
+
+
+def _is_object(base: ast.expr) -> bool:
+  return isinstance(base, ast.Name) and base.id == "object"
 
 
 def _base_calls(hook: HookClass) -> None:

@@ -6,7 +6,7 @@ https://www.tensorflow.org/guide/migrate/sessionrunhook_callback
 from __future__ import annotations
 
 import ast
-from typing import Optional
+from typing import Any, Optional
 
 from migrator.analysis import facts
 from migrator.lint import wording
@@ -54,11 +54,22 @@ def convert_class(plan: Plan, tf: str, node: ast.ClassDef, use: str = "train") -
     return
   if symbol.path not in BASES:
     raise Unsupported("EM303", node, name=symbol.path, **wording.of(symbol))
+  if uses:
+    _forget(plan, node)
   order = [u for u in PREFIXES if u == use or u in uses]
   plan.hook_uses[node] = tuple(order)
   if node not in plan.classes:
     plan.classes.append(node)
   _convert(HookClass(plan, tf, node, symbol, use, order))
+
+
+def _forget(plan: Plan, node: ast.ClassDef) -> None:
+  """Drops the edits of a class that was converted for fewer uses: all are planned anew."""
+  inside = set(ast.walk(node)) - {node}
+  planned: list[dict[Any, Any]] = [plan.statements, plan.expressions, plan.functions]
+  for edits in planned:
+    for edited in [n for n in edits if n in inside]:
+      del edits[edited]
 
 
 def convert_call(plan: Plan, call: ast.Call, node: ast.ClassDef) -> None:

@@ -113,6 +113,8 @@ def refuse_graph_names(hook: HookClass) -> None:
     inside = any(a is node for a in plan.module.ancestors(use.node))
     if not inside or use.node in node.bases or isinstance(use.node, (ast.Import, ast.ImportFrom)):
       continue
+    if any(a is m.args for a in plan.module.ancestors(use.node) for m in plan.functions):
+      continue  # the annotation of a parameter that goes
     if use.symbol.path in hook_values.RESPELLED:
       plan.expressions[use.node] = f"{hook.tf}.compat.v1.{use.symbol.path[3:]}"
     elif not use.symbol.path.startswith(hook_values.HARMLESS) and not hook.is_edited(use.node):

@@ -20,8 +20,6 @@ def name_methods(hook: HookClass) -> None:
     if _is_empty(hook, method):
       hook.plan.statements.setdefault(method, StatementEdit()).replacement = []
       continue
-    if method in hook.plan.statements:
-      hook.plan.statements[method].replacement = None  # a use before this one needed nothing of it
     if method.name == "begin" and both:
       continue
     parameters = EVENTS[method.name][1]
@@ -34,6 +32,8 @@ def name_methods(hook: HookClass) -> None:
       _report_begin(hook, method)
     name = hook.event(method.name, hook.uses[0])
     hook.plan.functions[method] = (name, f"self, {parameters}")
+    if method.returns is not None and hook.plan.module.source(method.returns) != "None":
+      hook.plan.expressions[method.returns] = "None"
     if method.name == "after_create_session" and both:
       _call_begin(hook, method)
 
