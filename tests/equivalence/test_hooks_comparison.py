@@ -1,7 +1,7 @@
 """The comparison of hooks finds what differs."""
 
 import pytest
-from hooks import lines, table
+from hooks import lines, reported, table
 
 LINES = ["counting begin", "dict after_run 4 2.500000", "counting end 5"]
 
@@ -40,3 +40,17 @@ def test_table_has_a_row_per_cell():
   rows = table.rows("hooks_x", "  plain error\ncounting 26 -\nsaved: 0,4 0")
   assert [str(row) for row in rows] == ["x-counting-plain", "x-saved-plain", "x-saved-error"]
   assert [row.expected for row in rows] == ["26", "0,4", "0"]
+
+
+def test_one_call_for_which_there_was_no_data_is_left_out():
+  run = ["a before_run", "b before_run", "a after_run", "b after_run"]
+  last = ["a before_run", "b before_run"]
+  end = ["a end", "b end"]
+  assert reported.without_last_before_run([*run, *last, *end]) == [*run, *end]
+  assert reported.without_last_before_run([*run, *end]) == [*run, *end]
+
+
+def test_only_the_start_of_hooks_is_put_in_one_order():
+  start = ["a begin", "b begin", "a after_create_session", "b after_create_session"]
+  migrated = [start[0], start[2], start[1], start[3]]
+  assert reported.begins_first([*migrated, "b end", "a end"]) == [*start, "b end", "a end"]

@@ -1,13 +1,29 @@
 """Runs a program in a scenario, on both sides, and keeps what it did for all rows of a table."""
 
+import contextlib
 import dataclasses
+import itertools
+import re
 
 import harness
-from hooks import lines
+import pytest
+from hooks import lines, reported, table
 
-from migrator.verify import directories
+from migrator.verify import directories, runs
 
 MODEL_DIR = ("--model_dir", "{model_dir}")
+# Programs whose hooks can be made in a graph only.
+OF_GRAPHS = ("hooks_built_in",)
+# Lines of a program with the global step that the session read.
+READ_STEP = {
+  "hooks_observers": re.compile(r"list after_run (\d+) "),
+  "hooks_files": re.compile(r"losses.csv (\d+),"),
+}
+SAVED_EVERY = 4  # steps; the processes of these programs begin at such a one, or go on
+ATTEMPTS = 15
+GRAPH_MODE = harness.HERE / "hooks" / "graph_mode.py"
+LOGGED = "INFO:tensorflow:"
+SECONDS = re.compile(r"(?<=\()\d+\.\d+(?= sec\))|(?<=global_step/sec: )\S+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +32,7 @@ class Story:
 
   Attributes:
     lines: All that they printed.
-    errors: What they wrote to stderr, by lines.
+    logged: What they logged, without the time that something took.
     saved: Steps of the saved checkpoints, in order.
     resumed: The step at which each training began.
     kept: Steps of the checkpoint files in the end.
@@ -26,7 +42,7 @@ class Story:
   """
 
   lines: list
-  errors: list
+  logged: list
   saved: list
   resumed: list
   kept: list
@@ -36,19 +52,31 @@ class Story:
 
   def cell(self, hook):
     """Returns what the table says of this story in the row of a hook."""
-    if hook == "all:":
-      return str(len(self.lines))
-    if hook.endswith(":"):
-      return ",".join(map(str, getattr(self, hook[:-1]))) or "none"
-    return str(len(lines.of(hook, self.lines)))
+    found = self.of(hook)
+    return found[0] if hook in ("saved:", "kept:", "resumed:") else str(len(found))
 
   def of(self, hook):
     """Returns what is compared in the row of a hook: lines."""
     if hook == "all:":
       return self.lines
-    if hook.endswith(":"):
-      return [self.cell(hook)]
-    return lines.of(hook, self.lines)
+    if hook == "steps:":
+      return list(itertools.dropwhile(lambda line: " before_run" not in line, self.lines))
+    if hook in table.OF_THE_RUN:
+      return [",".join(map(str, getattr(self, hook[:-1]))) or "none"]
+    return lines.of(hook, self.lines + self.logged)
+
+
+def logged(errors):
+  """Returns the lines that TensorFlow's logger wrote to stderr, without times."""
+  found = [line for line in errors.splitlines() if line.startswith(LOGGED)]
+  return [SECONDS.sub("*", line[len(LOGGED) :]) for line in found]
+
+
+def read_before(pattern, lines):
+  """Returns whether a session read the global step before its increment, in each run."""
+  steps = [int(match.group(1)) for match in map(pattern.match, lines) if match]
+  first = steps[0] if steps else 0
+  return first % SAVED_EVERY == 0 and steps == list(range(first, first + len(steps)))
 
 
 class Stories:
@@ -56,7 +84,7 @@ class Stories:
 
   Args:
     lab: harness.Lab.
-    scenarios: By name, the arguments of each process that runs one after the other.
+    scenarios: By program and name, the arguments of each process that runs one after the other.
   """
 
   def __init__(self, lab, scenarios):
@@ -65,52 +93,110 @@ class Stories:
     self._told = {}
 
   def legacy(self, program, scenario):
-    """Returns what the real hooks did under the real Estimator."""
-    key = program, scenario
-    if key not in self._told:
-      path = harness.before(program)
-      self._told[key] = self._tell(path, scenario, self._lab.scratch(), legacy=True)
-    return self._told[key]
+    """Returns what the real hooks did under the real Estimator, from its own first checkpoint."""
+
+    def tell():
+      for _ in range(ATTEMPTS):
+        story = self._from_first(program, scenario)
+        if program not in READ_STEP or read_before(READ_STEP[program], story.lines):
+          return story
+      raise runs.CannotRunError(f"{program}: no session read the step before its increment")
+
+    return self._once((program, scenario), tell)
 
   def migrated(self, program, scenario, target, python):
-    """Returns what the migrated hooks did, begun with the legacy program's first checkpoint."""
+    """Returns what the migrated hooks did, from the same checkpoint."""
     key = program, scenario, target, python
-    if key not in self._told:
-      scratch = self._lab.scratch()
-      first = self.legacy(program, scenario).scratch.first
-      directories.start_from(first, scratch.cwd / "model_dir")
-      path = harness.after(program, target)
-      self._told[key] = self._tell(path, scenario, scratch, python=python)
-    return self._told[key]
+    return self._once(key, lambda: self._from_first(*key))
 
-  def _tell(self, path, scenario, scratch, **options):
-    told, changed = [], []
-    for number, arguments in enumerate(self._scenarios[scenario]):
-      more = dict(options)
-      if options.get("legacy") and not number:
-        more.update(seed=1, first=True)
-      else:
-        more.update(model_dir="model_dir")
-      outcome = self._lab.start(path, (*MODEL_DIR, *arguments), scratch, **more)
-      told.append(outcome)
-      changed += outcome.changed
-    runs = [outcome.run for outcome in told]
+  def _from_first(self, program, scenario, target=None, python=None):
+    scratch = self._lab.scratch()
+    directories.start_from(self._first(program), scratch.cwd / "model_dir")
+    path = harness.before(program) if target is None else harness.after(program, target)
+    arguments = self._scenarios[program][scenario]
+    return self._tell(program, path, arguments, scratch, python=python, legacy=target is None)
+
+  def _first(self, program):
+    """Returns the directory of a checkpoint with which all of a program's stories begin."""
+
+    def make():
+      scratch = self._lab.scratch()
+      options = {"seed": 1, "first": True, "legacy": True}
+      self._tell(program, harness.before(program), [()], scratch, **options)
+      return scratch.first
+
+    return self._once(program, make)
+
+  def _once(self, key, tell):
+    """Returns the story, or raises again why it could not be told."""
+    if key not in self._told:
+      try:
+        self._told[key] = tell()
+      except runs.CannotRunError as error:
+        self._told[key] = error
+    found = self._told[key]
+    if isinstance(found, Exception):
+      raise found
+    return found
+
+  def _tell(self, program, path, processes, scratch, **options):
+    told = []
+    if options["legacy"] and program in OF_GRAPHS:
+      processes = [(str(path), *MODEL_DIR, *arguments) for arguments in processes]
+      path = GRAPH_MODE
+    else:
+      processes = [(*MODEL_DIR, *arguments) for arguments in processes]
+    if "first" not in options:
+      options["model_dir"] = "model_dir"
+    for arguments in processes:
+      told.append(self._lab.start(path, arguments, scratch, **options))
+    made = [outcome.run for outcome in told]
     return Story(
-      lines=[line for run in runs for line in run.output.splitlines()],
-      errors=[line for run in runs for line in run.errors.splitlines()],
-      saved=[step for run in runs for step in run.saved_steps],
-      resumed=[step for run in runs for step in run.resumed_at],
+      lines=[line for run in made for line in run.output.splitlines()],
+      logged=[line for run in made for line in logged(run.errors)],
+      saved=[step for run in made for step in run.saved_steps],
+      resumed=[step for run in made for step in run.resumed_at],
       kept=told[-1].on_disk,
       listed=told[-1].listed,
       scratch=scratch,
-      changed=changed,
+      changed=[name for outcome in told for name in outcome.changed],
     )
 
 
-def assert_row(stories, row, target, python):
-  """Asserts that the real hook did what the table says, and that the migrated one did the same."""
+@contextlib.contextmanager
+def telling(directory, legacy_python, target_pythons, scenarios):
+  """Gives Stories whose programs run operations one at a time.
+
+  A session orders a read of the global step and its increment in no way. With two threads the real
+  Estimator of TensorFlow 2.15 gave the step after the increment in 6 of 96 fetches; with one thread
+  all fetches of a session are alike, but in some processes after the increment. The migrated hook
+  reads the step before it: a legacy run that did otherwise is made again, see READ_STEP.
+  """
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setenv("TF_NUM_INTEROP_THREADS", "1")
+    lab = harness.Lab(directory, legacy_python, target_pythons)
+    yield Stories(lab, scenarios)
+    lab.close()
+
+
+def difference(stories, row, target, python):
+  """Compares a row of a table with the real hook, and the migrated hook with the real one.
+
+  Of what the rewriter reports with EM306 or EM313 just that may differ.
+
+  Returns:
+    What differs; "" if nothing does.
+  """
   legacy = stories.legacy(row.program, row.scenario)
-  assert legacy.cell(row.hook) == row.expected, "\n".join(legacy.of(row.hook))
+  expected = legacy.of(row.hook)
+  if legacy.cell(row.hook) != row.expected:
+    return "\n".join([f"the real hook: {legacy.cell(row.hook)}", *expected])
   migrated = stories.migrated(row.program, row.scenario, target, python)
-  assert lines.difference(legacy.of(row.hook), migrated.of(row.hook)) is None
-  assert migrated.changed == []
+  if migrated.changed:
+    return f"changed: {migrated.changed}"
+  found = migrated.of(row.hook)
+  if row.scenario == "input_ends":
+    expected = reported.without_last_before_run(expected)
+  if row.hook == "all:":
+    expected, found = reported.begins_first(expected), reported.begins_first(found)
+  return lines.difference(expected, found) or ""

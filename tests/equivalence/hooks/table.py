@@ -1,15 +1,18 @@
 """Reads the tables of the tests: a row per hook, a column per scenario.
 
-A cell says what the real hook did under the real Estimator: how many lines it printed, or for the
-rows with a colon the value itself. The rows with a colon are of the whole run:
+A cell says what the real hook did under the real Estimator: how many lines it printed. The rows with
+these names are of the whole run:
 
   all:      lines of all hooks, in one order
+  steps:    the same from the first step on
   saved:    steps that were saved, in order
   kept:     steps on disk in the end
   resumed:  steps at which the trainings began
 """
 
 import dataclasses
+
+OF_THE_RUN = ("all:", "steps:", "saved:", "kept:", "resumed:")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,7 +21,7 @@ class Row:
 
   Attributes:
     program: The fixture.
-    hook: The name with which its lines begin, or a word with a colon.
+    hook: The name with which its lines begin, or one of OF_THE_RUN.
     scenario: What happened.
     expected: The cell.
   """

@@ -1,0 +1,31 @@
+"""Differences that the rewriter reports, made in the lines of the real hooks: all else must be equal."""
+
+
+def method(line):
+  """Returns the method of a line, or ""."""
+  return (line.split(" ", 2)[1:2] or [""])[0]
+
+
+def without_last_before_run(lines):
+  """EM306: a run that finds no more data has called before_run; a callback is not called then."""
+  kept = []
+  for number, line in enumerate(lines):
+    name = line.split(" ", 1)[0]
+    later = (other for other in lines[number + 1 :] if other.split(" ", 1)[0] == name)
+    if method(line) == "before_run" and method(next(later, "")) == "end":
+      continue
+    kept.append(line)
+  return kept
+
+
+def begins_first(lines):
+  """EM313: the start of all hooks in one order on both sides, begin before after_create_session."""
+  ordered, start = [], []
+  for line in lines:
+    if method(line) in ("begin", "after_create_session"):
+      start.append(line)
+      continue
+    ordered += sorted(start, key=lambda line: method(line) != "begin")
+    ordered.append(line)
+    start = []
+  return ordered + start
