@@ -25,6 +25,7 @@ ROLES = {
   "after_run": ("context", "values"),
   "end": ("session",),
 }
+_READ_NOW = frozenset(("step", "stale step", "key"))
 _RUN = ("fetches", "feed_dict", "options", "run_metadata")
 
 
@@ -86,14 +87,15 @@ class Parameters:
     if self._fetches is None or self._method.name != "after_run":
       return ""
     value = self._fetches.value
-    if value is not None and value.kind not in ("step", "stale step", "key"):
-      return ""
     reads = [
       n
       for n in ast.walk(self._method)
       if isinstance(n, ast.Attribute) and n.attr == "results" and self._is_values(n.value)
     ]
-    if len(reads) < 2:
+    kinds = {leaf.kind for leaf in value.leaves()} if value is not None else {"key"}
+    late = bool(kinds & _READ_NOW) and any(map(self._is_late, reads))
+    whole = value is None or value.kind in _READ_NOW or any(map(self._is_changed, reads))
+    if not late and (len(reads) < 2 or not whole):
       return ""
     used = {n.id for n in ast.walk(self._method) if isinstance(n, ast.Name)}
     names = ("global_step", "step") if value is not None and "step" in value.kind else ()
@@ -104,6 +106,22 @@ class Parameters:
       edit = self._plan.statements.setdefault(first, StatementEdit())
       edit.before = [b for b in edit.before if not b.startswith(f"{name} = ")] + [line]
     return name
+
+  def _is_late(self, node: ast.AST) -> bool:
+    """Whether a place is in a function of its own, which may be called when other steps have run."""
+    scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    found = next(a for a in self._module.ancestors(node) if isinstance(a, scopes))
+    return found is not self._method
+
+  def _is_changed(self, node: ast.AST) -> bool:
+    """Whether a place changes a container, or gives it another name under which it may change."""
+    parent = self._module.parents[node]
+    if isinstance(parent, ast.Subscript):
+      return not isinstance(parent.ctx, ast.Load)
+    if isinstance(parent, ast.Attribute):
+      return parent.attr in hook_values.CHANGES
+    named = isinstance(parent, ast.Assign) and not isinstance(parent.targets[0], ast.Tuple)
+    return named or isinstance(parent, (ast.Compare, ast.AugAssign, ast.NamedExpr))
 
   def _is_values(self, node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and self._names[1:2] == [node.id]
@@ -249,6 +267,8 @@ class Parameters:
     string = next((a for a in self._module.ancestors(node) if isinstance(a, ast.JoinedStr)), None)
     if string is not None and '"' in text and self._module.source(string).lstrip("fFrR")[:1] == '"':
       text = text.replace('"', "'")
+    if text.startswith("{") and isinstance(self._module.parents[node], ast.FormattedValue):
+      return f"({text})"  # two braces would be one of the text
     loose = (ast.Assign, ast.keyword, ast.Call, ast.Return, ast.Tuple, ast.List, ast.Dict)
     return f"({text})" if text.endswith(" - 1") and not self._is_in(node, loose) else text
 

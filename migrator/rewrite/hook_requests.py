@@ -34,8 +34,25 @@ def plan_fetches(hook: HookClass) -> Optional[Fetches]:
     plan.hook_fetches.pop(hook.node, None)
     return None
   fetched = _planned(hook, fetching, value)
+  _check_inherited_reader(hook, fetched)
   plan.hook_fetches[hook.node] = fetched
   return fetched
+
+
+def _check_inherited_reader(hook: HookClass, fetched: Fetches) -> None:
+  """The base class's `after_run` has been written for what its own `before_run` fetches."""
+  own = next((m for m in hook.methods if m.name == "after_run"), None)
+  calls = own is None or any(
+    isinstance(n, ast.Attribute) and n.attr == "after_run" for n in ast.walk(own)
+  )
+  reader = hook_values.method(hook.family[1:], "after_run")
+  if reader is None or not calls or not _mentions_results(hook, reader):
+    return
+  theirs = hook.plan.hook_fetches.get(next(c for c in hook.family if reader in c.body))
+  runtime = hook.plan.runtime()
+  if theirs is None or theirs.results(runtime) != fetched.results(runtime):
+    before_run = next(m for m in hook.methods if m.name == "before_run")
+    hook.refuse(before_run, "fetches something else for after_run of its base class")
 
 
 def _planned(hook: HookClass, fetching: FetchPlan, value) -> Fetches:

@@ -49,6 +49,11 @@ HARMLESS = (
 RESPELLED = ("tf.train.SecondOrStepTimer", "tf.train.NanLossDuringTrainingError")
 
 
+_CONTAINERS = ("list", "tuple", "dict", "call")
+# Methods of lists and dicts that change them.
+CHANGES = frozenset("append clear extend insert pop popitem remove setdefault update".split())
+
+
 class Value(NamedTuple):
   """What an expression stands for.
 
@@ -106,6 +111,9 @@ class Values:
             if is_own_attribute(target):
               assert isinstance(target, ast.Attribute)
               self._assigned.setdefault(target.attr, []).append(inner)
+    self._changed = {
+      target.attr for owner in family for target in _changed_in(owner) if is_own_attribute(target)
+    }
     self._pending: set[str] = set()
     self._own_nodes = {n for owner in family for n in ast.walk(owner)}
 
@@ -222,6 +230,8 @@ class Values:
     if not found or any(value != found[0] for value in found):
       return None
     value = found[0]
+    if value is not None and value.kind in _CONTAINERS and name in self._changed:
+      return None
     if value is not None and value.kind == "key":
       return value._replace(text=f"self.{name}")
     return value
@@ -269,6 +279,19 @@ class Values:
   def attributes(self) -> list[str]:
     """The names of all attributes that are assigned."""
     return list(self._assigned)
+
+
+def _changed_in(node: ast.AST) -> Iterator[Any]:
+  """What `+=`, an assignment to an item or a method of a container changes."""
+  for inner in ast.walk(node):
+    if isinstance(inner, ast.AugAssign):
+      yield inner.target
+    elif isinstance(inner, ast.Subscript) and not isinstance(inner.ctx, ast.Load):
+      yield inner.value
+    elif isinstance(inner, ast.Call):
+      method = inner.func
+      if isinstance(method, ast.Attribute) and method.attr in CHANGES:
+        yield method.value
 
 
 def named(name: str) -> Value:

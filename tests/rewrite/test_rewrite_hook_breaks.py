@@ -78,3 +78,72 @@ class Stop(tf1.train.SessionRunHook):
 def test_hook_of_a_training_and_an_evaluation_ends_both(target):
   text = transformed(program(BOTH.replace("Step", "Stop"), head=HEAD + STOP), target=target)
   assert "self.model.stop_training = self.model.stop_evaluating = True" in text
+
+
+TRAIN = "e.train(input_fn, max_steps=10, hooks=[Hook()])\n"
+LOSS = '"dnn/head/weighted_loss/Sum:0"'
+
+
+def hook(fetches, after, base="tf1.train.SessionRunHook", name="Hook", init="pass"):
+  """A program's head with a hook that fetches something and reads it."""
+  return f"""
+class {name}({base}):
+    def __init__(self):
+        {init}
+
+    def before_run(self, run_context):
+        return tf1.train.SessionRunArgs({fetches})
+
+    def after_run(self, run_context, run_values):
+        {after}
+
+
+"""
+
+
+def of_hook(*args, **options):
+  return transformed(program(TRAIN, head=HEAD + hook(*args, **options)), target="fit")
+
+
+STEPS = '{"step": tf1.train.get_global_step()}'
+
+
+@pytest.mark.parametrize("fetches", ["tf1.train.get_global_step()", STEPS])
+def test_step_that_a_function_reads_later_is_that_of_its_call(fetches):
+  text = of_hook(fetches, "kept.append(lambda: run_values.results)")
+  name = "results" if fetches == STEPS else "global_step"
+  assert f"kept.append(lambda: {name})" in text
+  assert text.index(f"{name} = ") < text.index("kept.append")
+
+
+@pytest.mark.parametrize(
+  "change", ['run_values.results["x"] = 1', "r = run_values.results", "run_values.results.pop(1)"]
+)
+def test_container_that_is_changed_is_made_once(change):
+  text = of_hook(STEPS, f"{change}; print(run_values.results)".replace("; ", "\n        "))
+  assert text.count("runtime.global_step(self.model)") == 1
+  assert change.replace("run_values.results", "results") in text
+  assert "print(results)" in text
+
+
+def test_dict_in_a_formatted_string_is_not_its_text():
+  text = of_hook(STEPS, 'print(f"{run_values.results}")')
+  assert "print(f\"{({'step': runtime.global_step(self.model) - 1})}\")" in text
+
+
+@pytest.mark.parametrize("change", ["+= [{}]", ".append({})", "[0] = {}"])
+def test_list_of_names_that_changes_is_refused(change):
+  init = f"self.names = [{LOSS}]\n        self.names{change.format(LOSS)}"
+  head = HEAD + hook("self.names", "print(run_values.results)", init=init)
+  assert "fetches self.names" in left_whole(program(TRAIN, head=head), "EM302")
+
+
+def test_after_run_of_a_base_class_is_not_given_what_another_before_run_fetches():
+  base = hook(STEPS, 'print(run_values.results["step"])', name="Base")
+  other = STEPS.replace("{", '{"loss": ' + LOSS + ", ")
+  inherits = "super().after_run(run_context, run_values)"
+  for after in (inherits, inherits + "\n        print(run_values.results)"):
+    head = HEAD + base + hook(other, after, base="Base")
+    message = left_whole(program(TRAIN, head=head), "EM302")
+    assert "fetches something else for after_run of its base class" in message
+  transformed(program(TRAIN, head=HEAD + base + hook(STEPS, inherits, base="Base")), target="fit")
