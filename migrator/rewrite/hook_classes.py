@@ -123,6 +123,7 @@ def _convert_key(plan: Plan, node: ast.ClassDef, argument: ast.expr) -> None:
 def _convert(hook: HookClass) -> None:
   """Plans the edits of one class."""
   plan = hook.plan
+  _check_original_args(hook)
   hook_bases.convert(hook, lambda base: convert_class(plan, hook.tf, base, hook.use))
   hook_writers.convert(plan, hook.tf, hook.node)
   hook_savers.convert(plan, hook.node)
@@ -142,6 +143,18 @@ def _convert(hook: HookClass) -> None:
   hook_leftovers.refuse_graph_names(hook)
   hook_names.add_aliases(hook)
   hook_notes.report(plan, hook.node)
+
+
+def _check_original_args(hook: HookClass) -> None:
+  """Refuses `original_args` outside of a training: the loss is no part of what the others run."""
+  if set(hook.uses) <= {"train"}:
+    return
+  for node in ast.walk(hook.node):
+    if isinstance(node, ast.Attribute) and node.attr == "original_args":
+      what = (
+        "reads original_args, and an evaluation or prediction fetches other values than a training"
+      )
+      hook.refuse(node, what)
 
 
 def _parameters(hook: HookClass, method, fetches, roles=None) -> set[tuple[str, int, str]]:

@@ -1,7 +1,7 @@
 """`evaluate(hooks=)` and `predict(hooks=)`."""
 
 import pytest
-from helpers import HEAD, program, transformed
+from helpers import HEAD, left_whole, program, transformed
 
 COUNT = """
 class Count(tf1.train.SessionRunHook):
@@ -71,3 +71,18 @@ def test_one_class_for_training_and_evaluation_has_both_sets_of_methods(target):
   text = transformed(program(body, head=HEAD + COUNT, train=train), target=target)
   for kind in ("train", "test"):
     assert f"on_{kind}_begin" in text and f"on_{kind}_batch_end" in text
+
+
+@pytest.mark.parametrize("train_hooks", ["", ", hooks=[Watch()]"])
+@pytest.mark.parametrize("method", ["evaluate", "predict"])
+def test_original_args_are_the_loss_in_a_training_only(method, train_hooks):
+  # An evaluation of TF 2.15 fetches [the metrics' updates, the counter of batches], a prediction a dict.
+  hook = COUNT.replace("Count", "Watch").replace("self.runs += 1", "print(run_values.results)")
+  fetch = "return tf1.train.SessionRunArgs(run_context.original_args.fetches[1])"
+  hook = hook.replace(
+    "    def after_run",
+    f"    def before_run(self, run_context):\n        {fetch}\n\n    def after_run",
+  )
+  train = f"e.train(input_fn, max_steps=10{train_hooks})\n"
+  source = program(f"e.{method}(input_fn, hooks=[Watch()])\n", head=HEAD + hook, train=train)
+  assert "original_args" in left_whole(source, "EM302")
