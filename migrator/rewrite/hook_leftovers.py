@@ -34,7 +34,7 @@ def remove_tensors(hook: HookClass) -> None:
 def _holds_tensors(hook: HookClass, name: str, value: hook_values.Value) -> bool:
   """Whether an attribute holds tensors, which are gone, not only their names."""
   if value.kind in ("step", "stale step", "named"):
-    return True
+    return not hook.values.is_text(name)
   return value.kind in ("list", "tuple", "dict", "call") and any(
     isinstance(inner, ast.Call)
     for statement in hook.values.assignments(name)

@@ -243,7 +243,7 @@ class Values:
       if parameter:
         return Value("key", parameter=parameter)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-      return Value("key", node.value)
+      return Value("key", node.value) if self._guess else named(node.value)
     value = self.of(node)
     looked_up = isinstance(node, (ast.Call, ast.Attribute, ast.Subscript))
     if value is None and looked_up and self._is_tensor(node):
@@ -275,6 +275,11 @@ class Values:
     """The statements of the class itself that assign `self.name`."""
     own = set(ast.walk(self._node))
     return [a for a in self._assigned.get(name, ()) if a in own]
+
+  def is_text(self, name: str) -> bool:
+    """Whether `self.name` holds a tensor's name, not the tensor."""
+    values = [statement.value for statement in self._assigned.get(name, ())]
+    return all(isinstance(value, ast.Constant) for value in values)
 
   def attributes(self) -> list[str]:
     """The names of all attributes that are assigned."""

@@ -147,3 +147,12 @@ def test_after_run_of_a_base_class_is_not_given_what_another_before_run_fetches(
     message = left_whole(program(TRAIN, head=head), "EM302")
     assert "fetches something else for after_run of its base class" in message
   transformed(program(TRAIN, head=HEAD + base + hook(STEPS, inherits, base="Base")), target="fit")
+
+
+def test_name_in_an_attribute_is_the_key_of_the_loss_and_stays_a_name():
+  after = "print(self.name, run_values.results)"
+  text = of_hook("self.name", after, init=f"self.name = {LOSS}")
+  assert 'print(self.name, logs["loss"])' in text
+  assert f"self.name = {LOSS}" in text
+  head = HEAD + hook("self.name", after, init='self.name = "other:0"')
+  assert "fetches other" in left_whole(program(TRAIN, head=head), "EM302")
