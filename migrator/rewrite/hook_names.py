@@ -101,3 +101,17 @@ def rename_taken(hook: HookClass, method: ast.FunctionDef) -> None:
       while renamed in own:
         renamed += "_"
       hook.plan.expressions[inner] = f"{inner.value.id}.{renamed}"
+      _refuse_by_name(hook, inner.attr)
+
+
+def _refuse_by_name(hook: HookClass, taken: str) -> None:
+  """An attribute that is renamed must not be read or set by its name as a text as well."""
+  for inner in ast.walk(hook.node):
+    if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and len(inner.args) > 1:
+      by_name = inner.func.id in ("getattr", "setattr", "hasattr", "delattr")
+      text = hook.plan.module.constant(inner.args[1])
+      other = isinstance(text, str) and text != taken
+      if by_name and not other and hook.plan.module.source(inner.args[0]) == "self":
+        hook.refuse(inner, f"has an attribute {taken} and calls {inner.func.id}")
+    elif isinstance(inner, ast.Attribute) and inner.attr == "__dict__":
+      hook.refuse(inner, f"has an attribute {taken} and uses {hook.plan.module.source(inner)}")

@@ -166,7 +166,7 @@ class Parameters:
       self._context_session(parent)
     elif parent.attr == "request_stop":
       self._request_stop(parent)
-    elif parent.attr == "stop_requested":
+    elif parent.attr == "stop_requested" and len(self._uses) == 1:
       self._plan.expressions[parent] = f"self.model.{STOPS[self._uses[0]]}"
     elif parent.attr == "original_args" and self._is_fetched(parent):
       pass

@@ -156,3 +156,27 @@ def test_name_in_an_attribute_is_the_key_of_the_loss_and_stays_a_name():
   assert f"self.name = {LOSS}" in text
   head = HEAD + hook("self.name", after, init='self.name = "other:0"')
   assert "fetches other" in left_whole(program(TRAIN, head=head), "EM302")
+
+
+def test_question_whether_a_stop_is_requested_needs_one_answer():
+  stop = STOP.replace(
+    "run_context.req", "print(run_context.stop_requested)\n        run_context.req"
+  )
+  train, evaluate = BOTH.replace("Step", "Stop").strip().splitlines()[1:]
+  made = "h = Stop()\n"
+  text = transformed(program(made + train, head=HEAD + stop), target="fit")
+  assert "print(self.model.stop_training)" in text
+  text = transformed(program(made + evaluate, head=HEAD + stop), target="fit")
+  assert "print(self.model.stop_evaluating)" in text
+  both = program(made + train + "\n" + evaluate, head=HEAD + stop)
+  assert "uses run_context.stop_requested" in left_whole(both, "EM302")
+
+
+@pytest.mark.parametrize(
+  "by_name", ['getattr(self, "params")', "setattr(self, name, 1)", "self.__dict__.update(x=1)"]
+)
+def test_renamed_attribute_is_not_looked_up_by_its_name(by_name):
+  head = HEAD + hook("None", f"print(self.params)\n        {by_name}", init="self.params = {}")
+  assert "has an attribute params" in left_whole(program(TRAIN, head=head), "EM302")
+  other = head.replace(by_name, 'getattr(self, "other", 1)')
+  assert "self.hook_params" in transformed(program(TRAIN, head=other), target="fit")
