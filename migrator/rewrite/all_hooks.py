@@ -74,8 +74,16 @@ def convert(
         plan.report("EM328", node, name=node.name)
     except Unsupported as reason:
       restore(plan, saved)
-      plan.refused_hooks[node] = reason
+      plan.refused_hooks[node] = _of_class(node, reason)
   plan.known_keys = known
+
+
+def _of_class(node: ast.ClassDef, reason: Unsupported) -> Unsupported:
+  """The reason why a class stays: its own, or that its base class does."""
+  base = reason.values.get("hook", node.name)
+  if base == node.name:
+    return reason
+  return Unsupported("EM302", node, hook=node.name, what=f"derives from {base}, which stays")
 
 
 def respell_kept(cleanup: Plan, plan: Plan) -> None:

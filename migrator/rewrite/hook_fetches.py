@@ -83,7 +83,8 @@ class FetchPlan:
     self._values = values
     self._method = method
     self._returns = [n for n in _own_nodes(method) if isinstance(n, ast.Return)]
-    self.may_hold_step = False  # what is fetched in some run
+    # What is fetched in some run: the step, something that may be it, values by other names.
+    self.has_step = self.may_hold_step = self.has_names = False
     self.variables: set[str] = set()  # of the method, that hold what is fetched
     self.appended: list[ast.expr] = []  # to what is fetched, in some runs
     self._statements: list[ast.Assign] = []  # that hold the SessionRunArgs
@@ -207,9 +208,10 @@ class FetchPlan:
 
   def drop(self, replacement: Optional[list[str]] = None) -> None:
     """Plans the removal of the return of a before_run that always fetches the same."""
+    for statement in (self._returns[0], *self._statements):
+      edit = self._plan.statement(statement)
+      edit.replacement, edit.drop_comments = [], True
     self._plan.statement(self._returns[0]).replacement = replacement or []
-    for statement in self._statements:
-      self._plan.statement(statement).replacement = []
 
   def store(self, attribute: str) -> None:
     """Plans that `before_run` keeps what it fetches in an attribute.
@@ -271,6 +273,10 @@ class FetchPlan:
     """Checks that an expression holds keys when it runs, and plans those of the global step."""
     value = self._values.of(node)
     self.may_hold_step |= value is not None and value.kind in ("step", "key")
+    self.has_step |= value is not None and value.kind == "step"
+    self.has_names |= value is not None and (
+      value.kind == "key" or (value.kind == "named" and (value.guessed or value.text != "loss"))
+    )
     if value is not None and value.kind == "step":
       self._plan.expressions[node] = '"global_step"'
       return

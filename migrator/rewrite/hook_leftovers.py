@@ -115,6 +115,8 @@ def refuse_graph_names(hook: HookClass) -> None:
       continue
     if any(a is m.args for a in plan.module.ancestors(use.node) for m in plan.functions):
       continue  # the annotation of a parameter that goes
+    if use.symbol.path in hook_values.RESPELLED and use.symbol.api == "v1":
+      continue  # it is spelled so that TF2 has it
     if use.symbol.path in hook_values.RESPELLED:
       plan.expressions[use.node] = f"{hook.tf}.compat.v1.{use.symbol.path[3:]}"
     elif not use.symbol.path.startswith(hook_values.HARMLESS) and not hook.is_edited(use.node):

@@ -72,7 +72,10 @@ def _planned(hook: HookClass, fetching: FetchPlan, value) -> Fetches:
     plan.hook_keys[hook.node] = tuple(
       v for v in map(hook.values.attribute, hook.values.attributes()) if v and v.kind == "key"
     )
-    plan.report("EM312", hook.node, name=hook.node.name, what="what `before_run` asks for")
+    if fetching.has_names:
+      plan.report("EM312", hook.node, name=hook.node.name, what="what `before_run` asks for")
+    if fetching.has_step:
+      _report_step(hook)
     return Fetches(attribute=attribute, before_step=before and fetching.may_hold_step)
   fetching.check_read(value, _readers(hook))
   leaves = list(value.leaves())

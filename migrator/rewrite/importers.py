@@ -57,22 +57,47 @@ def _imports(
 ) -> Iterator[Finding]:
   for node in ast.walk(module.tree):
     if isinstance(node, ast.ImportFrom):
-      source = (node.module or "").rpartition(".")[2]
-      for path in _others(by_module, source, module):
+      for path in _others(by_module, node.module or "", module, node.level):
         for alias in node.names:
           if alias.name in changed[path] or alias.name == "*":
             name = alias.name if alias.name != "*" else ", ".join(sorted(changed[path]))
             yield _finding(module, node, name, path)
     if isinstance(node, (ast.Import, ast.ImportFrom)):
+      package, level = "", 0
+      if isinstance(node, ast.ImportFrom):
+        package, level = (f"{node.module}." if node.module else ""), node.level
       for alias in node.names:
-        for path in _others(by_module, alias.name.rpartition(".")[2], module):
+        for path in _others(by_module, package + alias.name, module, level):
           yield from _attributes(module, alias.asname or alias.name, changed[path], path)
 
 
-def _others(by_module: Mapping[str, list[str]], name: str, module: Module) -> list[str]:
-  """The changed files of a module's name, without the file itself."""
+def _others(by_module: Mapping[str, list[str]], name: str, module: Module, level: int) -> list[str]:
+  """The changed files that a dotted name can mean, without the file itself.
+
+  The name has to be the end of the file's path; of several the nearest one is meant. A relative import
+  says which.
+  """
   own = os.path.abspath(module.filename)
-  return [path for path in by_module.get(name, ()) if os.path.abspath(path) != own]
+  parts = name.split(".") if name else []
+  folder = os.path.dirname(own)
+  for _ in range(level - 1):
+    folder = os.path.dirname(folder)
+  found = []
+  for path in by_module.get(parts[-1] if parts else os.path.basename(folder), ()):
+    file = _without_end(path)
+    if os.path.abspath(path) == own or file[len(file) - len(parts) :] != parts:
+      continue
+    if not level or file == [*folder.split(os.sep), *parts]:
+      found.append(path)
+  near = {path: len(os.path.commonpath([own, os.path.abspath(path)])) for path in found}
+  return [path for path in found if near[path] == max(near.values())]
+
+
+def _without_end(path: str) -> list[str]:
+  """The parts of a module's path, without its ending or `__init__`."""
+  folder, name = os.path.split(os.path.abspath(path))
+  stem = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
+  return [*folder.split(os.sep), *stem]
 
 
 def _attributes(module: Module, bound: str, names: frozenset[str], path: str) -> Iterator[Finding]:

@@ -332,6 +332,21 @@ def test_file_that_imports_what_the_rewrite_changes_is_reported(folder):
   assert (folder / "b.py").read_bytes() == other
 
 
+def test_only_the_file_that_an_import_can_mean_is_named(folder):
+  hook = b"class Stop(tf1.train.SessionRunHook):\n    def after_run(self, c, v):\n        pass\n"
+  source = HEAD + hook + UNIT.replace(b"max_steps=10", b"hooks=[Stop()], max_steps=10")
+  for package in ("one", "two"):
+    (folder / package).mkdir()
+    (folder / package / "hooks.py").write_bytes(source)
+  (folder / "two" / "use.py").write_bytes(b"from two.hooks import Stop\nimport tensorflow\n")
+  (folder / "near.py").write_bytes(b"from .two.hooks import Stop\nimport tensorflow\n")
+  (folder / "other.py").write_bytes(b"from other.hooks import Stop\nimport tensorflow\n")
+  _, _, err = rewrite(".", "--write")
+  assert "two/use.py:1:1: EM222 `Stop` comes from ./two/hooks.py" in err
+  assert "near.py:1:1: EM222 `Stop` comes from ./two/hooks.py" in err
+  assert err.count("EM222 `Stop`") == 2
+
+
 def test_a_defect_in_one_file_does_not_cost_the_others(folder, monkeypatch):
   from migrator.rewrite import run
 

@@ -271,3 +271,12 @@ class Report(tf.train.SessionRunHook):
 """
   result = run(source, hooks="all")
   assert "print([runtime.global_step(self.model)][0])" in result.text
+
+
+def test_class_whose_base_stays_is_named_with_it():
+  other = (
+    "\n\nclass Run(tf.train.SessionRunHook):\n  def end(self, session):\n    session.run(self.op)\n"
+    "\n\nclass Late(Run):\n  pass\n"
+  )
+  messages = [f.message for f in run(HOOK + other, hooks="all").findings if f.code == "EM302"]
+  assert any("`Late`" in m and "derives from Run, which stays" in m for m in messages)

@@ -391,3 +391,21 @@ def test_begin_beside_a_listener_of_the_saver_is_reported():
   source = program(hook).replace("max_steps=9", "max_steps=9, saving_listeners=[Upload()]")
   assert "EM316" in codes(run(source))
   assert "EM316" not in codes(run(program(hook)))
+
+
+def test_step_that_only_some_runs_fetch_is_reported_as_such():
+  before = f"if self.n:\n    return {ARGS}([{STEP}])\n"
+  found = codes(run(program(seen(before, "f(run_values.results)", "self.n = 1"))))
+  assert "EM311" in found
+  assert "EM312" not in found
+
+
+def test_comment_of_what_is_fetched_goes_with_it():
+  before = f'return {ARGS}("{LOSS}")  # Asks for the loss.\n'
+  text = transformed(program(seen("f(1)\n" + before, "f(run_values.results)")))
+  assert "Asks" not in text
+
+
+def test_timer_that_is_spelled_for_tf2_stays():
+  hook = seen("", "self.t.reset()", init="self.t = tf1.train.SecondOrStepTimer(every_steps=3)")
+  assert "self.t = tf1.train.SecondOrStepTimer(every_steps=3)" in transformed(program(hook))
