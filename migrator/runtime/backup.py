@@ -339,22 +339,18 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     Yields:
       The path of the checkpoint, or None.
     """
-    held = self._held
-    state_in_training = (
-      [(v, v.numpy()) for v in self._checkpoint.by_name.values()] if self._failed else None
-    )
-    stepped = self._stepped
-    path = self._restore_if_changed()
-    if path is None:
-      tf.get_logger().warning(
-        "Could not find trained model in model_dir: %s, running initialization to %s.",
-        self._model_dir,
-        purpose,
-      )
-    try:
+    held, stepped = self._held, self._stepped
+
+    def given_back() -> None:
+      self._held, self._failed, self._stepped = held, True, stepped
+
+    lending = self._manager.lending(given_back) if self._failed else contextlib.nullcontext()
+    with lending:
+      path = self._restore_if_changed()
+      if path is None:
+        tf.get_logger().warning(
+          "Could not find trained model in model_dir: %s, running initialization to %s.",
+          self._model_dir,
+          purpose,
+        )
       yield path
-    finally:
-      if state_in_training is not None:
-        for variable, value in state_in_training:
-          variable.assign(value)
-        self._held, self._failed, self._stepped = held, True, stepped

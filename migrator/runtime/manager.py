@@ -79,6 +79,7 @@ class CheckpointManager:
     self._init_fn = init_fn
     self._recovers = recover_last_checkpoints
     self._claims: list[Any] = []
+    self._lent: list[object] = []
     self.saved: Optional[Callable[[str], None]] = None
     """Called with the path of each checkpoint, before the listeners hear of it."""
     _managers[id(step_counter)] = self
@@ -128,6 +129,7 @@ class CheckpointManager:
       ValueError: with the Estimator's message, if there are listeners, but nothing is ever saved.
     """
     heard = listeners.checked(saving_listeners)
+    self._lent.clear()
     self._savers, self._claims = self._claims, []
     if self._savers:
       self._savers[0].add_listeners(heard)
@@ -184,12 +186,31 @@ class CheckpointManager:
     Yields:
       The path of the restored checkpoint, or None.
     """
-    held = [(v, v.numpy()) for v in self._checkpoint.by_name.values()]
-    try:
+    with self.lending():
       yield self._restore()
+
+  @contextlib.contextmanager
+  def lending(self, given_back: Optional[Callable[[], Any]] = None) -> Iterator[None]:
+    """Gives the checkpoint its values back at the end, and refuses to save before.
+
+    Not once another session has begun, which has restored what it needs: a prediction that nobody
+    took to its end ends only when it is forgotten.
+
+    Args:
+      given_back: called after that.
+    """
+    held = [(v, v.numpy()) for v in self._checkpoint.by_name.values()]
+    loan = object()
+    self._lent.append(loan)
+    try:
+      yield
     finally:
-      for variable, value in held:
-        variable.assign(value)
+      if loan in self._lent:
+        self._lent.remove(loan)
+        for variable, value in held:
+          variable.assign(value)
+        if given_back is not None:
+          given_back()
 
   def save(
     self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
@@ -204,7 +225,16 @@ class CheckpointManager:
 
     Returns:
       The path of the new checkpoint; None if nothing was saved.
+
+    Raises:
+      RuntimeError: if a prediction that began in the training has not come to its end.
     """
+    if self._lent:
+      # Its end would take the model back to where it began.
+      raise RuntimeError(
+        "The training cannot go on before a prediction has ended that holds the weights of a "
+        "checkpoint: take all of its values, or close() it."
+      )
     step = int(self._step_counter if checkpoint_number is None else checkpoint_number)
     if not self.enabled or self._savers:
       return None
