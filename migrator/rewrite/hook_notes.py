@@ -34,7 +34,8 @@ def report(plan: Plan, node: ast.ClassDef) -> None:
   for inner in ast.walk(node):
     if isinstance(inner, ast.Call):
       symbol = plan.module.resolve(inner.func)
-      if symbol is not None and symbol.path in _READERS:
+      asked = isinstance(inner.func, ast.Attribute) and inner.func.attr == "latest_checkpoint"
+      if asked or (symbol is not None and symbol.path in _READERS):
         plan.report("EM319", inner, name=node.name, call=plan.module.source(inner))
     elif isinstance(inner, ast.Raise) and inner.exc is not None:
       error = inner.exc.func if isinstance(inner.exc, ast.Call) else inner.exc

@@ -72,6 +72,19 @@ def test_every_call_of_lint_in_the_pages_can_be_made(page, tmp_path, monkeypatch
   assert calls or page.name not in ("ci.md", "lint.md", "silencing.md")
 
 
+def test_the_readme_shows_what_the_rewrite_says():
+  program = REPOSITORY / "fixtures" / "programs" / "fault_tolerance"
+  process = subprocess.run(
+    [sys.executable, "-m", "migrator.cli", "rewrite", "before.py"],
+    capture_output=True,
+    text=True,
+    cwd=program,
+    env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    check=False,
+  )
+  assert process.stderr in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", ["docs/ci.md"])
 def test_the_yaml_in_the_pages_can_be_read(page):
   blocks = re.findall(r"^```yaml\n(.*?)^```", (REPOSITORY / page).read_text(), re.M | re.S)

@@ -409,3 +409,8 @@ def test_comment_of_what_is_fetched_goes_with_it():
 def test_timer_that_is_spelled_for_tf2_stays():
   hook = seen("", "self.t.reset()", init="self.t = tf1.train.SecondOrStepTimer(every_steps=3)")
   assert "self.t = tf1.train.SecondOrStepTimer(every_steps=3)" in transformed(program(hook))
+
+
+def test_hook_that_asks_an_estimator_for_its_newest_checkpoint_is_told_too():
+  hook = seen("", "f(self.other.latest_checkpoint())", init="self.other = x")
+  assert "EM319" in codes(run(program(hook, "other")))
