@@ -9,6 +9,11 @@ from migrator.analysis import facts
 from migrator.rewrite import hook_values
 from migrator.rewrite.hook_class import BASES, EVENTS, METHODS, TAKEN, HookClass
 
+# What a function reads that finds or replaces methods.
+_NAMES_METHODS = {*METHODS, "__dict__", "getattr", "setattr", "vars", "type"}
+# Decorators that do not care for the names of methods.
+_DECORATORS = frozenset("dataclass estimator_export final keras_export tf_export".split())
+
 
 def convert(hook: HookClass, convert_base: Callable[[ast.ClassDef], None]) -> None:
   """Plans the edits of the bases and checks the body.
@@ -108,6 +113,7 @@ def _check_body(hook: HookClass) -> None:
       hook.refuse(inner, f"uses {plan.module.source(inner)}")
     if isinstance(inner, ast.Name) and inner.id == node.name and node in plan.twins:
       plan.expressions[inner] = plan.twins[node]
+  _check_outside(hook)
   for method in hook.methods:
     if method.name in METHODS:
       _check_parameters(hook, method)
@@ -120,6 +126,24 @@ def _check_body(hook: HookClass) -> None:
     own_names = {n for n in ("begin", "after_create_session") if hook.has(n)}
     if inherited != own_names:
       hook.refuse(node, "has begin, and after_create_session of its base class")
+
+
+def _check_outside(hook: HookClass) -> None:
+  """Nothing outside of the class may replace its methods, or look for them by their names."""
+  plan, node = hook.plan, hook.node
+  for inner in ast.walk(plan.module.tree):
+    named = isinstance(inner, ast.Attribute) and inner.attr in METHODS
+    if named and plan.module.definition(inner.value) is node:  # type: ignore[attr-defined]
+      hook.refuse(inner, f"{plan.module.source(inner)} is used outside")
+  for decorator in node.decorator_list:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = plan.module.source(called)
+    definition = plan.module.definition(called)
+    plain = isinstance(definition, ast.FunctionDef) and not any(
+      _NAMES_METHODS & {getattr(n, "attr", ""), getattr(n, "id", "")} for n in ast.walk(definition)
+    )
+    if not plain and name.rpartition(".")[2] not in _DECORATORS:
+      hook.refuse(decorator, f"has the decorator {name}")
 
 
 def _check_parameters(hook: HookClass, method: ast.FunctionDef) -> None:

@@ -180,3 +180,19 @@ def test_renamed_attribute_is_not_looked_up_by_its_name(by_name):
   assert "has an attribute params" in left_whole(program(TRAIN, head=head), "EM302")
   other = head.replace(by_name, 'getattr(self, "other", 1)')
   assert "self.hook_params" in transformed(program(TRAIN, head=other), target="fit")
+
+
+def test_methods_that_something_else_replaces_are_refused():
+  head = HEAD + hook("None", "print(1)")
+  patched = "def other(self, c, v):\n    print(2)\n\n\nHook.after_run = other\n"
+  message = left_whole(program(patched + TRAIN, head=head), "EM302")
+  assert "Hook.after_run is used outside" in message
+  message = left_whole(
+    program(TRAIN, head=head.replace("class Hook", "@timed\nclass Hook")), "EM302"
+  )
+  assert "has the decorator timed" in message
+  named = "def timed(cls):\n    {}\n    return cls\n\n\n@timed\nclass Hook"
+  tagged = head.replace("class Hook", named.format("cls.tag = 1"))
+  assert "@timed\nclass Hook(tf.keras" in transformed(program(TRAIN, head=tagged), target="fit")
+  wrapped = head.replace("class Hook", named.format("cls.after_run = print"))
+  left_whole(program(TRAIN, head=wrapped), "EM302")
