@@ -9,6 +9,13 @@ TRAINED = """\
 global_step = tf.train.get_or_create_global_step()
 train_op = tf.train.AdamOptimizer().minimize(loss, global_step=global_step)
 """
+SUPERVISED = """\
+sv = tf.train.Supervisor(logdir=FLAGS.logdir{arguments})
+with sv.managed_session({session}) as s:
+  while not sv.should_stop():
+    s.run(train_op)
+    {save}
+"""
 
 
 def found(text, head=HEAD):
@@ -38,3 +45,8 @@ def comments(proposal):
 def saver(arguments="", save="", restore="pass"):
   body = f"saver = tf.train.Saver({arguments})\nwith tf.Session() as s:\n  {restore}\n"
   return TRAINED + body + f"  for i in range(9):\n    s.run(train_op)\n    {save}\n"
+
+
+def monitored(arguments, before="", loop="session.run(train_op)\n"):
+  head = f"with tf.train.MonitoredTrainingSession({arguments}) as session:\n"
+  return f"{before}{head}  while not session.should_stop():\n{textwrap.indent(loop, ' ' * 4)}"

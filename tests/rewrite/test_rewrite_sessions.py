@@ -9,16 +9,11 @@ import pytest
 from click.testing import CliRunner
 from helpers import program as estimator_program
 from helpers import run
-from session_helpers import HEAD, TRAINED, comments, found, proposed, saver
+from session_helpers import HEAD, SUPERVISED, TRAINED, comments, found, monitored, proposed, saver
 
 from migrator.cli import main
 from migrator.lint import engine
 from migrator.rewrite import sessions
-
-
-def monitored(arguments, before="", loop="session.run(train_op)\n"):
-  head = f"with tf.train.MonitoredTrainingSession({arguments}) as session:\n"
-  return f"{before}{head}  while not session.should_stop():\n{textwrap.indent(loop, ' ' * 4)}"
 
 
 @pytest.mark.parametrize(
@@ -157,15 +152,6 @@ def test_the_graph_has_to_change_first_line_by_line():
   assert "- line 5: `tf.train.string_input_producer`: the input queue becomes `dataset`" in said
   assert "- line 8: `tf.train.AdamOptimizer().minimize`: a GradientTape" in said
   assert "`step.assign_add(1)` stands for `global_step=global_step`" in said
-
-
-SUPERVISED = """\
-sv = tf.train.Supervisor(logdir=FLAGS.logdir{arguments})
-with sv.managed_session({session}) as s:
-  while not sv.should_stop():
-    s.run(train_op)
-    {save}
-"""
 
 
 @pytest.mark.parametrize(

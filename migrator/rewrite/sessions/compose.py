@@ -11,10 +11,9 @@ from migrator.lint import values
 from migrator.lint.checks import estimators
 from migrator.lint.finding import Finding
 from migrator.rewrite import emit
-from migrator.rewrite.sessions import found, graph, loops, policy, restores, steps
+from migrator.rewrite.sessions import conditions, found, graph, loops, policy, restores, steps
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.policy import source
-from migrator.rewrite.sessions.text import WIDTH, comments
+from migrator.rewrite.sessions.text import WIDTH, comments, source
 
 
 class Names(NamedTuple):
@@ -192,10 +191,10 @@ class Proposal:
       else:
         code += self._rest_of_guard(restored)
       place = restored.guard or restored.call
-      lines.append((place.lineno, [self._instead(place), *code]))
+      lines.append((place.lineno, [*self._instead(place), *code]))
     for saved in self._places:
       saving = self._save(saved, directory, name)
-      lines.append((saved.call.lineno, [self._instead(saved.call), *saving]))
+      lines.append((saved.call.lineno, [*self._instead(saved.call), *saving]))
     return [line for _, some in sorted(lines) for line in some]
 
   def _save(self, saved: steps.Saved, directory: str, name: str) -> list[str]:
@@ -228,12 +227,14 @@ class Proposal:
       )
     return lines
 
-  def _instead(self, place: Union[ast.Call, ast.If]) -> str:
+  def _instead(self, place: Union[ast.Call, ast.If]) -> list[str]:
+    only = conditions.words(conditions.of(self._module, place, self._unit.calls))
     if isinstance(place, ast.Call):
-      return f"# In place of line {place.lineno}, `{values.text(self._module, place)}`:"
+      text = values.text(self._module, place)
+      return comments([f"In place of line {place.lineno}, `{text}`{only}:"])
     test = values.text(self._module, place.test)
     lines = f"lines {place.lineno}-{place.end_lineno}"
-    return f"# In place of {lines}, `if {test}`, which it asks itself:"
+    return comments([f"In place of {lines}, `if {test}`, which it asks itself{only}:"])
 
   # -- a unit that writes single files ------------------------------------------------------
 
@@ -256,10 +257,10 @@ class Proposal:
     for restored in self._restored:
       read = restored.directory or restored.text
       code = f"runtime.load_tf1_checkpoint({self._names.checkpoint}, {read})  # of the old program"
-      calls.append((restored.call.lineno, [self._instead(restored.call), code]))
+      calls.append((restored.call.lineno, [*self._instead(restored.call), code]))
     for saved in self._places:
       code = f"{self._names.checkpoint}.write({saved.text})"
-      calls.append((saved.call.lineno, [self._instead(saved.call), code]))
+      calls.append((saved.call.lineno, [*self._instead(saved.call), code]))
     self._policy.questions.append(
       "`write` makes the file of this name, and no `checkpoint` file beside it for "
       "`latest_checkpoint`."
@@ -279,7 +280,7 @@ class Proposal:
       read = [(unit.call, source(module, path), False)]
     lines = ["from migrator import runtime"]
     for call, text, is_directory in read:
-      lines.append(self._instead(call))
+      lines += self._instead(call)
       lines.append(f"runtime.load_tf1_checkpoint(model, {text}{averages})  # of the old program")
       newest = f'tf.train.latest_checkpoint(os.path.join({text}, "tf2"))' if is_directory else text
       lines.append("# A checkpoint of the migrated training, with the optimizer of the training:")

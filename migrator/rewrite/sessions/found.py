@@ -55,6 +55,7 @@ _RECOVERIES = (
 )
 METHODS = ("save", "restore", *_RECOVERIES)
 _SESSIONS = ("managed_session", "prepare_or_wait_for_session", "PrepareSession")
+_SERVICES = ("start_standard_services", "StartStandardServices")
 
 
 def bind(module: Module, call: ast.Call, path: str) -> values.Arguments:
@@ -86,6 +87,7 @@ class Unit:
     saver: the Saver call that it is given or is, if that is known.
     uses: the calls of the Saver's methods, in the order of the source.
     hooks: what is in its lists of hooks: calls and other expressions.
+    elements: where each of these stands in a list, or is appended.
   """
 
   kind: str
@@ -97,6 +99,7 @@ class Unit:
   saver: Optional[ast.Call] = None
   uses: list[ast.Call] = dataclasses.field(default_factory=list)
   hooks: list[ast.AST] = dataclasses.field(default_factory=list)
+  elements: dict[ast.AST, ast.AST] = dataclasses.field(default_factory=dict)
 
   def calls_of(self, method: str) -> list[ast.Call]:
     """The calls of one method of the Saver."""
@@ -127,6 +130,8 @@ def starts_services(module: Module, supervisor: Unit) -> bool:
   for node in module.scope_of:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
       continue
+    if node.func.attr in _SERVICES:
+      return True  # Later, for example after something has been restored.
     if node.func.attr not in _SESSIONS or key_of(module, node.func.value) != supervisor.key:
       continue
     arguments = values.arguments(module, node, ("master", "config", "start_standard_services"))

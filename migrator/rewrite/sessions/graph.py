@@ -14,7 +14,7 @@ from migrator.lint.checks import estimators
 from migrator.lint.finding import Finding
 from migrator.rewrite.sessions import found, steps
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.policy import source
+from migrator.rewrite.sessions.text import source
 
 _MOST_LINES = 6
 _PLACEHOLDERS = ("tf.placeholder", "tf.placeholder_with_default", "tf.sparse_placeholder")

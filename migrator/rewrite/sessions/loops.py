@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.rewrite.sessions import found
+from migrator.rewrite.sessions import conditions, found
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.policy import Policy, source
-from migrator.rewrite.sessions.text import comments
+from migrator.rewrite.sessions.policy import Policy
+from migrator.rewrite.sessions.text import comments, source
 
+_LINE = 100
+_LOGGED = "log_step_count_steps"
 # What takes the place of a hook; for others the rewrite of hook classes says it.
 _COUNTERPARTS = {
   "LoggingTensorHook": "runtime.LoggingTensor",
@@ -35,7 +38,7 @@ def lines(module: Module, unit: Unit, policy: Policy, step: str, manager: str) -
   saves = bool(policy.cadence)
   result = ["# In place of the loop of the session:", f"{manager}.restore_or_initialize()", *before]
   result += [f"{manager}.save()  # at the start"] if saves else []
-  result += [*_hooks(module, unit), *_summaries(module, unit, policy)]
+  result += [*_hooks(module, unit), *_summaries(module, unit)]
   result += ["for batch in dataset:", "  train_step(batch)"]
   result += [f"  {manager}.save()  # when due"] if saves else []
   result += inside
@@ -57,14 +60,29 @@ def _stop(module: Module, unit: Unit, step: str) -> tuple[list[str], list[str]]:
       limit = _operand(module, last)
     elif number is not None:
       limit = "last_step"
-      before.append(f"last_step = int({step}) + {_operand(module, number)}")
+      counted = f"int({step}) + {_operand(module, number)}"
+      condition = of_hook(module, unit, hook)
+      counted += f" if {condition} else None" if condition else ""
+      before.append(f"last_step = {counted}")
     else:
       continue
-    inside += [
-      f"  if {step} >= {limit}:  # asked after a step: a finished program makes one more",
-      "    break",
-    ]
+    condition = of_hook(module, unit, hook)
+    asked = f"{condition} and {step} >= {limit}" if condition else f"{step} >= {limit}"
+    head, comment = f"  if {asked}:", "# asked after a step: a finished program makes one more"
+    fits = len(head) + len(comment) + 2 <= _LINE
+    inside += [f"{head}  {comment}"] if fits else [f"  {comment}", head]
+    inside.append("    break")
   return before, inside
+
+
+def of_hook(module: Module, unit: Unit, hook: ast.AST) -> str:
+  """The condition under which a hook is among the unit's; "" for none."""
+  places = [unit.elements.get(hook, hook)]
+  if hook not in (places[0], *module.ancestors(places[0])):
+    places.append(hook)
+  found_conditions = [conditions.of(module, place, [unit.call]) for place in places]
+  several = [c for c in dict.fromkeys(found_conditions) if c]
+  return " and ".join(f"({c})" if " or " in c and len(several) > 1 else c for c in several)
 
 
 def _operand(module: Module, node: ast.expr) -> str:
@@ -84,26 +102,38 @@ def _hooks(module: Module, unit: Unit) -> list[str]:
     new = f": `{_COUNTERPARTS[name]}`" if name in _COUNTERPARTS else " becomes a callback"
     line = getattr(hook, "lineno", 0)
     text = values.text(module, hook)
-    result += comments([f"line {line}, `{text}`{new}, called around `train_step`."])
+    only = conditions.words(of_hook(module, unit, hook))
+    result += comments([f"line {line}, `{text}`{new}, called around `train_step`{only}."])
   return result
 
 
-def _summaries(module: Module, unit: Unit, policy: Policy) -> list[str]:
+def _summaries(module: Module, unit: Unit) -> list[str]:
   """A comment for the summaries that a MonitoredTrainingSession writes of itself."""
   given = unit.arguments.nodes
-  if unit.kind != found.TRAINING_SESSION or not policy.directory:
+  place = given.get("summary_dir", given.get("checkpoint_dir"))
+  if unit.kind != found.TRAINING_SESSION or place is None:
     return []
-  shown = {}
-  for name in ("log_step_count_steps", "save_summaries_steps"):
-    shown[name] = source(module, given[name]) if name in given else "100"
-  place = source(module, given["summary_dir"]) if "summary_dir" in given else policy.directory
-  counter = f"every_n_steps={shown['log_step_count_steps']}, output_dir={place}"
-  every = f"{shown['save_summaries_steps']} steps"
-  if "save_summaries_secs" in given:
-    every = f"{source(module, given['save_summaries_secs'])} seconds"
-  return comments(
-    [
-      f"The session wrote global_step/sec of itself: `runtime.StepCounter({counter})`; and the "
-      f"graph's summaries, every {every}: `tf.summary` in `train_step`."
-    ]
-  )
+  directory = source(module, place)
+  written = []
+  every = source(module, given[_LOGGED]) if _LOGGED in given else "100"
+  if not _is_off(module, given.get(_LOGGED)):
+    counter = f"every_n_steps={every}, output_dir={directory}"
+    written.append(f"global_step/sec of itself: `runtime.StepCounter({counter})`")
+  steps, seconds = given.get("save_summaries_steps"), given.get("save_summaries_secs")
+  often = []
+  if steps is not None and not _is_off(module, steps):
+    often.append(f"{source(module, steps)} steps")
+  if seconds is not None and not _is_off(module, seconds):
+    often.append(f"{source(module, seconds)} seconds")
+  if steps is None and seconds is None:
+    often.append("100 steps")
+  if often:
+    summaries = f"the graph's summaries, every {' or '.join(often)}: `tf.summary` in `train_step`"
+    written.append(summaries)
+  return comments([f"The session wrote {'; and '.join(written)}."]) if written else []
+
+
+def _is_off(module: Module, node: Optional[ast.expr]) -> bool:
+  """Whether a number of steps or seconds is given as one that means never."""
+  value = values.literal(module, node)
+  return value is None or (isinstance(value, (int, float)) and value <= 0)

@@ -10,7 +10,7 @@ from typing import NamedTuple, Optional
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.lint.checks import reaching
 from migrator.rewrite import emit
-from migrator.rewrite.sessions.policy import source
+from migrator.rewrite.sessions.text import source
 
 
 class Place(NamedTuple):

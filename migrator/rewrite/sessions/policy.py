@@ -12,6 +12,7 @@ from migrator.lint import values
 from migrator.lint.checks import estimators
 from migrator.rewrite.sessions import found
 from migrator.rewrite.sessions.found import Unit
+from migrator.rewrite.sessions.text import source
 
 _DEFAULT_KEEP = "keep_checkpoint_max=5"
 _DEFAULT_SECONDS = "save_checkpoints_secs=600"
@@ -79,12 +80,6 @@ def _other_lists(module: Module, unit: Unit) -> Iterator[str]:
 def _is_none(module: Module, arguments: values.Arguments, name: str) -> bool:
   """Whether an argument is given as None."""
   return name in arguments.nodes and values.literal(module, arguments.nodes[name]) is None
-
-
-def source(module: Module, node: ast.AST) -> str:
-  """The source of an expression on one line, without comments."""
-  text = module.source(node)
-  return text if "\n" not in text else ast.unparse(node)
 
 
 def _set_keep(module: Module, saver: Optional[ast.Call], policy: Policy) -> None:

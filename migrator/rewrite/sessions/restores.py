@@ -10,7 +10,7 @@ from migrator.analysis.module import Module
 from migrator.lint import values
 from migrator.lint.checks import reaching
 from migrator.rewrite.sessions import found
-from migrator.rewrite.sessions.policy import source
+from migrator.rewrite.sessions.text import source
 
 _LATEST = ("tf.train.latest_checkpoint",)
 _STATE = ("tf.train.get_checkpoint_state",)

@@ -59,6 +59,8 @@ def _make(module: Module, call: ast.Call, key: Any, path: str, name: str) -> Uni
       for element in estimators.elements(module, unit.arguments.get(key)):
         meant = values.possible(module, element) or [element]
         unit.hooks += [f for f in meant if f not in unit.hooks]
+        for hook in meant:
+          unit.elements.setdefault(hook, element)
   return unit
 
 

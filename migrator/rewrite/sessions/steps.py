@@ -10,7 +10,7 @@ from migrator.analysis.module import Module
 from migrator.lint import values
 from migrator.rewrite.sessions import found, places
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.policy import source
+from migrator.rewrite.sessions.text import source
 
 _STEPS = (
   "tf.train.get_or_create_global_step",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from collections.abc import Iterable
+
+from migrator.analysis.module import Module
 
 WIDTH = 96
 
@@ -22,3 +25,9 @@ def comments(texts: Iterable[str]) -> list[str]:
       break_on_hyphens=False,
     )
   return lines
+
+
+def source(module: Module, node: ast.AST) -> str:
+  """The source of an expression on one line, without comments."""
+  text = module.source(node)
+  return text if "\n" not in text else ast.unparse(node)
