@@ -308,6 +308,26 @@ def test_callbacks_of_an_evaluation_in_memory_are_called(estimator, tmp_path):
   assert lines == [f"INFO global_step = {step}" for step in (0, 2, 3)]
 
 
+class _Stop(tf.keras.callbacks.Callback):
+  """Ends whatever gets it, as a hook of trainings and evaluations does."""
+
+  def on_test_batch_end(self, batch, logs=None):
+    self.model.stop_training = self.model.stop_evaluating = True
+
+
+def test_stop_of_an_evaluation_in_memory_does_not_end_the_training(estimator, tmp_path):
+  case = estimator[0]["evaluating"]["every 3 steps"]
+  training = InLoop(beginning(case, tmp_path / "model"))
+  callback = runtime.InMemoryEvaluator(
+    training.evaluator,
+    lambda: jobs.make_dataset(tf, case["job"], 5),
+    callbacks=[_Stop()],
+    every_n_iter=1,
+  )
+  training.train(jobs.make_dataset(tf, case["job"], 3), callback)
+  assert not training._model.stop_training
+
+
 @pytest.mark.parametrize(
   ("arguments", "error", "message"),
   [

@@ -93,5 +93,8 @@ class InMemoryEvaluator(tf.keras.callbacks.Callback):
         global_step=evaluate.global_step,
         model_dir=evaluate.model_dir,
       )
+    # A callback that both trainings and evaluations get stops both: here only the evaluation.
+    stops = getattr(self.model, "stop_training", False)
     evaluate(self._dataset, **self._arguments)
+    self.model.stop_training = stops
     self._timer.update_last_triggered_step(self._iter_count)
