@@ -189,7 +189,7 @@ class Parameters:
   def _hand_on(self, call: ast.Call, name: ast.Name, role: str) -> bool:
     """Plans the argument of a call of an own method, which is converted too if it reads it."""
     if self._ignores(call, name):
-      self._plan.expressions[name] = "None"
+      self._give_none(call, name)
       return True
     if not hook_values.is_own_attribute(call.func) or not role:
       return False
@@ -209,8 +209,15 @@ class Parameters:
       assert self._fetches is not None
       self._plan.expressions[name] = self._fetches.results(self._plan.runtime())
     else:
-      self._plan.expressions[name] = "None"
+      self._give_none(call, name)
     return True
+
+  def _give_none(self, call: ast.Call, argument: ast.expr) -> None:
+    """Plans None in place of an object that no callback has."""
+    self._plan.expressions[argument] = "None"
+    assert isinstance(call.func, ast.Attribute)
+    what = self._module.source(argument)
+    self._plan.report("EM326", call, name=self._node.name, method=call.func.attr, what=what)
 
   def _ignores(self, call: ast.Call, name: ast.Name) -> bool:
     """Whether a call is one of an own method that does nothing with this argument."""
@@ -355,7 +362,7 @@ class Parameters:
     if helper is None or any(isinstance(a, ast.Starred) for a in call.args):
       return False
     self.handed.add((call.func.attr, call.args.index(node), "session"))
-    self._plan.expressions[node] = "None"
+    self._give_none(call, node)
     return True
 
   def _read(self, value: Optional[Value]) -> Optional[str]:
