@@ -95,7 +95,8 @@ class Parameters:
     kinds = {leaf.kind for leaf in value.leaves()} if value is not None else {"key"}
     late = bool(kinds & _READ_NOW) and any(map(self._is_late, reads))
     whole = value is None or value.kind in _READ_NOW or any(map(self._is_changed, reads))
-    if not late and (len(reads) < 2 or not whole):
+    often = len(reads) > 1 or any(map(self._is_repeated, reads))
+    if not late and not (often and whole):
       return ""
     used = {n.id for n in ast.walk(self._method) if isinstance(n, ast.Name)}
     names = ("global_step", "step") if value is not None and "step" in value.kind else ()
@@ -112,6 +113,15 @@ class Parameters:
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
     found = next(a for a in self._module.ancestors(node) if isinstance(a, scopes))
     return found is not self._method
+
+  def _is_repeated(self, node: ast.AST) -> bool:
+    """Whether a loop of the method evaluates a place several times."""
+    for ancestor in self._module.ancestors(node):
+      if isinstance(ancestor, (ast.For, ast.While)) and node is not getattr(ancestor, "iter", None):
+        return True
+      if ancestor is self._method:
+        break
+    return False
 
   def _is_changed(self, node: ast.AST) -> bool:
     """Whether a place changes a container, or gives it another name under which it may change."""

@@ -280,3 +280,24 @@ def test_class_whose_base_stays_is_named_with_it():
   )
   messages = [f.message for f in run(HOOK + other, hooks="all").findings if f.code == "EM302"]
   assert any("`Late`" in m and "derives from Run, which stays" in m for m in messages)
+
+
+def test_what_a_loop_reads_is_fetched_once():
+  source = """
+import tensorflow as tf
+
+
+class Log(tf.compat.v1.train.SessionRunHook):
+  def __init__(self, names):
+    self._names = names
+
+  def before_run(self, run_context):
+    return tf.compat.v1.train.SessionRunArgs(self._names)
+
+  def after_run(self, run_context, run_values):
+    for i in range(len(self._names)):
+      print(self._names[i], run_values.results[i])
+"""
+  text = run(source, hooks="all").text
+  assert "    results = runtime.fetch(self._names, self.model, logs)\n    for i in" in text
+  assert "print(self._names[i], results[i])" in text
