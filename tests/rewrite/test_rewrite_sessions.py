@@ -62,7 +62,7 @@ def test_the_saver_of_the_scaffold_says_what_stays():
   )
   code = proposed(text)
   assert "  keep_checkpoint_max=KEEP,\n  keep_checkpoint_every_n_hours=2,\n" in code
-  assert "line 4: `init_fn=load`: what it loads is loaded before the loop" in comments(code)
+  assert "line 4: `init_fn=load`: called where there was no checkpoint" in comments(code)
   assert "line 4: `ready_op=ready`: nothing waits for variables" in comments(code)
 
 

@@ -88,3 +88,92 @@ def test_a_session_that_counts_no_steps_and_writes_no_summaries_says_nothing_of_
   assert "The session wrote" not in proposed(monitored(arguments))
   assert "output_dir=L`" not in proposed(monitored("checkpoint_dir='m', summary_dir=L"))
   assert "output_dir=L)`" in proposed(monitored("checkpoint_dir='m', summary_dir=L"))
+
+
+def test_a_step_that_nothing_counts_is_said_wherever_the_code_reads_it():
+  said = "nothing here counts the global step: `step.assign_add(1)` has to stand in `train_step`"
+  assert said in comments(proposed(monitored("checkpoint_dir='m'")))
+  uncounted = "train_op = tf.train.AdamOptimizer().minimize(loss)\n"
+  assert said in comments(proposed(uncounted + monitored("checkpoint_dir='m'")))
+  assert said not in comments(proposed(TRAINED + monitored("checkpoint_dir='m'")))
+  by_hand = "op = tf.assign_add(global_step, 1)\n"
+  assert said not in comments(proposed(by_hand + monitored("checkpoint_dir='m'")))
+  own_number = "saver = tf.train.Saver()\nfor i in n:\n  saver.save(s, 'a/m', global_step={})\n"
+  assert said not in comments(proposed(own_number.format("i")))
+  assert said in comments(proposed(own_number.format("global_step")))
+
+
+def test_the_counting_has_the_name_of_the_step_in_the_code():
+  code = proposed(TRAINED + "step = 1\n" + monitored("checkpoint_dir='m'"))
+  assert "`step_counter.assign_add(1)` stands for `global_step=global_step`" in comments(code)
+
+
+def test_of_two_scaffolds_both_are_listed():
+  text = (
+    "if warm:\n  scaffold = tf.train.Scaffold(init_fn=load)\n"
+    "else:\n  scaffold = tf.train.Scaffold(saver=tf.train.Saver(max_to_keep=2))\n"
+  )
+  said = comments(proposed(monitored("checkpoint_dir='m', scaffold=scaffold", text)))
+  assert "line 4: `init_fn=load`: called where there was no checkpoint to restore" in said
+  assert "(the Scaffold is one of lines 4, 6; this is of line 4)" in said
+  assert "line 6: this Scaffold brings `tf.train.Saver(max_to_keep=2)`" in said
+
+
+HOOKED = """\
+def session(scaffold, directory, creator=None):
+  hooks = []
+  if directory:
+    hooks.append(tf.train.CheckpointSaverHook(directory, save_steps=3{hook}))
+  {before}
+  return tf.train.{session})
+"""
+
+
+def hooked(session, hook="", before="pass"):
+  return comments(proposed(HOOKED.format(session=session, hook=hook, before=before)))
+
+
+def test_a_hook_with_a_scaffold_from_elsewhere_may_keep_something_else():
+  said = hooked("MonitoredSession(session_creator=creator, hooks=hooks", ", scaffold=scaffold")
+  assert "`scaffold` may bring a Saver, whose `max_to_keep` decides what stays, and an" in said
+  own = ", scaffold=scaffold, saver=tf.train.Saver()"
+  said = hooked("MonitoredSession(session_creator=creator, hooks=hooks", own)
+  assert "`scaffold` may bring an `init_fn`" in said
+
+
+def test_a_saving_hook_under_a_condition_is_said():
+  said = hooked("MonitoredSession(session_creator=creator, hooks=hooks")
+  assert "line 6: this CheckpointSaverHook is there only if `directory`; else nothing" in said
+
+
+def test_creators_of_sessions_are_listed_where_several_can_be_meant():
+  before = "creator = tf.train.ChiefSessionCreator()\n  if warm:\n    creator = Warm(scaffold)"
+  said = hooked("MonitoredSession(session_creator=creator, hooks=hooks", before=before)
+  assert "up to its `session_creator` (line 7: `tf.train.ChiefSessionCreator()`, line 9:" in said
+  assert "`Warm(scaffold)`)" in said
+
+
+@pytest.mark.parametrize(
+  ("session", "restores"),
+  [
+    ("MonitoredSession(hooks=hooks", False),
+    ("MonitoredTrainingSession(hooks=hooks", False),
+    ("MonitoredTrainingSession(checkpoint_dir=directory, save_checkpoint_steps=0, hooks=hooks", 1),
+  ],
+)
+def test_a_session_that_restored_nothing_is_said(session, restores):
+  said = hooked(session)
+  assert ("each start of the program began anew" in said) is not bool(restores)
+
+
+def test_a_directory_that_is_none_on_other_workers_is_said():
+  text = "if rank == 0:\n  logs = 'm'\nelse:\n  logs = None\n"
+  said = comments(proposed(monitored("checkpoint_dir=logs", text)))
+  assert "line 6: `logs` is None there, and the session neither saves nor restores" in said
+
+
+def test_only_the_chief_of_supervisors_saves():
+  text = SUPERVISED.format(arguments=", is_chief=(task == 0)", session="", save="pass")
+  assert "`is_chief=task == 0`: only the chief saves" in comments(proposed(text))
+  text = SUPERVISED.format(arguments=", is_chief=True", session="", save="pass")
+  assert "only the chief" not in comments(proposed(text))

@@ -11,9 +11,9 @@ from migrator.lint import values
 from migrator.lint.checks import estimators
 from migrator.lint.finding import Finding
 from migrator.rewrite import emit
-from migrator.rewrite.sessions import conditions, found, graph, loops, policy, restores, steps
+from migrator.rewrite.sessions import conditions, found, graph, loops, monitored, restores, steps
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.text import WIDTH, comments, source
+from migrator.rewrite.sessions.text import WIDTH, comments, source, spell
 
 
 class Names(NamedTuple):
@@ -54,7 +54,7 @@ class Proposal:
     self._lint = list(lint)
     self._names = names
     self._directories = directories
-    self._policy = policy.of(module, unit)
+    self._policy = monitored.policy_of(module, unit)
     self._is_saver = unit.kind in (found.SAVER, found.META_GRAPH)
     self._places = [p for p in (steps.of(module, unit, c) for c in unit.saves) if p is not None]
     self._restored = [r for r in (restores.of(module, c) for c in unit.restores) if r is not None]
@@ -72,7 +72,10 @@ class Proposal:
       body = self._writing()
     else:
       body = self._saving()
-    changes = graph.changes(self._module, self._unit, self.saves, self._lint)
+    counted = not self._is_saver or any(p.number == "" for p in self._places)
+    changes = graph.changes(
+      self._module, self._unit, self._lint, self._names.step, self.saves, counted
+    )
     head: list[str] = []
     told = []
     if changes:
@@ -121,7 +124,7 @@ class Proposal:
     return [*lines, *self._calls(directory, name)]
 
   def _checkpoint(self) -> list[str]:
-    lines = [f"# In place of {graph.spell([c.lineno for c in self._unit.calls])}:"]
+    lines = [f"# In place of {spell([c.lineno for c in self._unit.calls])}:"]
     made = f"{self._names.checkpoint} = runtime.named_checkpoint(model, optimizer)"
     if not graph.trains(self._module):
       # Nothing in the file tells whether there is one.
@@ -138,7 +141,7 @@ class Proposal:
     if not numbered:
       keep = ["keep_checkpoint_max=1"]
       self._policy.recovers = True
-      lines = graph.spell([p.call.lineno for p in self._places])
+      lines = spell([p.call.lineno for p in self._places])
       self._policy.questions.append(
         f"{lines}: without `global_step=` each save replaced the one before. One checkpoint stays "
         "here as well; its name has the step."

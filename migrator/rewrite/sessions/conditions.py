@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from migrator.analysis.module import Module
+from migrator.rewrite.sessions.found import Unit
 from migrator.rewrite.sessions.text import source
 
 _BORDERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -24,6 +25,16 @@ def of(module: Module, node: ast.AST, outside: Iterable[ast.AST] = ()) -> str:
     border.update((test, sign) for test, sign in _tests(module, other))
   found = [(test, sign) for test, sign in _tests(module, node) if (test, sign) not in border]
   return " and ".join(_signed(module, test, sign, len(found)) for test, sign in reversed(found))
+
+
+def of_hook(module: Module, unit: Unit, hook: ast.AST) -> str:
+  """The condition under which a hook is among the unit's; "" for none."""
+  places = [unit.elements.get(hook, hook)]
+  if hook not in (places[0], *module.ancestors(places[0])):
+    places.append(hook)
+  found_conditions = [of(module, place, [unit.call]) for place in places]
+  several = [c for c in dict.fromkeys(found_conditions) if c]
+  return " and ".join(f"({c})" if " or " in c and len(several) > 1 else c for c in several)
 
 
 def _tests(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, str]]:

@@ -12,11 +12,10 @@ from migrator.analysis.module import Module
 from migrator.lint import values
 from migrator.lint.checks import estimators
 from migrator.lint.finding import Finding
-from migrator.rewrite.sessions import found, steps
+from migrator.rewrite.sessions import found, scaffolds, steps
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.text import source
+from migrator.rewrite.sessions.text import source, spell
 
-_MOST_LINES = 6
 _PLACEHOLDERS = ("tf.placeholder", "tf.placeholder_with_default", "tf.sparse_placeholder")
 _VARIABLES = ("tf.get_variable", "tf.Variable")
 _LAYERS = ("tf.layers", "tf.contrib.layers", "tf.contrib.slim")
@@ -37,22 +36,6 @@ _QUEUES = (
 )
 _AROUND = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TRAIN_OPS = ("minimize", "apply_gradients")
-_SCAFFOLD_PARTS = {
-  "init_fn": "what it loads is loaded before the loop, or by the manager's `init_fn=`",
-  "init_op": "variables have their initial values at once",
-  "local_init_op": "tables and iterators are ready at once",
-  "ready_op": "nothing waits for variables: they exist at once",
-  "ready_for_local_init_op": "nothing waits for variables: they exist at once",
-  "summary_op": "its summaries are written with `tf.summary` in `train_step`",
-}
-
-
-_SESSION_PARTS = {
-  "master": "the program runs in one process; several need a `tf.distribute` strategy",
-  "config": "devices, memory and threads are set with `tf.config` at the start",
-  "stop_grace_period_secs": "there are no threads of input queues to wait for",
-  "max_wait_secs": "there is no chief to wait for",
-}
 
 
 class Change(NamedTuple):
@@ -62,23 +45,31 @@ class Change(NamedTuple):
   text: str
 
   def __str__(self) -> str:
-    return f"{spell(self.lines)}: {self.text}"
+    return f"{spell(self.lines)}: {self.text}" if self.lines else self.text
 
 
-def spell(lines: Sequence[int]) -> str:
-  """Lines in words: "line 3", "lines 3, 5, 8"."""
-  ordered = sorted(set(lines))
-  shown = ", ".join(str(n) for n in ordered[:_MOST_LINES])
-  more = len(ordered) - _MOST_LINES
-  rest = f" and {more} more" if more > 0 else ""
-  return f"line{'' if len(ordered) == 1 else 's'} {shown}{rest}"
+def changes(
+  module: Module, unit: Unit, lint: Iterable[Finding], step: str, saves: bool, counted: bool
+) -> list[Change]:
+  """All that has to change, in the order in which a person does it.
 
-
-def changes(module: Module, unit: Unit, trains: bool, lint: Iterable[Finding]) -> list[Change]:
-  """All that has to change, in the order in which a person does it."""
+  Args:
+    module: the file.
+    unit: the unit.
+    lint: what lint finds in the file.
+    step: the variable of the global step.
+    saves: whether the unit saves; else the graph is only read into.
+    counted: whether the code depends on the global step.
+  """
   result = [*_meta_graphs(module, unit)]
-  if trains:
-    result += [*_inputs(module, unit), *_train_ops(module, unit), *_counted_twice(lint)]
+  if saves:
+    result += [*_inputs(module, unit), *_train_ops(module, unit, step), *_counted_twice(lint, step)]
+    if counted and not any(f"`{step}.assign_add(" in c.text for c in result):
+      text = (
+        f"nothing here counts the global step: `{step}.assign_add(1)` has to stand in `train_step`; without it "
+        f"`{step}` stays as it is, so that no save is due and no last step is reached"
+      )
+      result.append(Change((), text))
     result += [*_scaffold(module, unit), *_runs(module, unit)]
   result += [*_var_list(module, unit)]
   return result
@@ -178,13 +169,13 @@ def _inputs(module: Module, unit: Unit) -> Iterator[Change]:
   )
 
 
-def _train_ops(module: Module, unit: Unit) -> Iterator[Change]:
+def _train_ops(module: Module, unit: Unit, step: str) -> Iterator[Change]:
   found_ops = _near(module, unit, _methods(module, _TRAIN_OPS))
   for call in sorted(found_ops, key=lambda c: c.lineno):
     arguments = values.arguments(module, call, ("", "global_step"))
     counts = arguments.get("global_step")
     if counts is not None:
-      what = f"; `step.assign_add(1)` stands for `global_step={source(module, counts)}`"
+      what = f"; `{step}.assign_add(1)` stands for `global_step={source(module, counts)}`"
     else:
       what = "; the optimizer does not count the global step"
     name = source(module, call.func)
@@ -199,35 +190,25 @@ def _train_ops(module: Module, unit: Unit) -> Iterator[Change]:
     and source(module, call.args[0]).endswith("global_step")
   ]
   for call in _near(module, unit, hands):
-    text = f"`{source(module, call)}`: counted in `train_step`, `step.assign_add(...)`"
+    text = f"`{source(module, call)}`: counted in `train_step`, `{step}.assign_add(...)`"
     yield Change((call.lineno,), text)
 
 
-def _counted_twice(lint: Iterable[Finding]) -> Iterator[Change]:
+def _counted_twice(lint: Iterable[Finding], step: str) -> Iterator[Change]:
   for finding in lint:
     if finding.code in ("EM412", "EM416"):
       yield Change(
         (finding.span.line,),
         "the global step is counted by hand beside the optimizer: where both count, N of model.ckpt-N and of every "
-        "cadence here stands for N/2 batches. `train_step` with `step.assign_add(2)` goes on like that; with 1, halve the "
+        f"cadence here stands for N/2 batches. `train_step` with `{step}.assign_add(2)` goes on like that; with 1, halve the "
         f"numbers and the step of what is loaded ({finding.code})",
       )
 
 
 def _scaffold(module: Module, unit: Unit) -> Iterator[Change]:
   """Arguments of a Scaffold, session or Supervisor that are about the graph and the session."""
-  nodes: list[tuple[str, ast.expr]] = []
-  call = found.known_call(module, unit.arguments.get("scaffold"), "tf.train.Scaffold")
-  if call is not None:
-    nodes += found.bind(module, call, "tf.train.Scaffold").nodes.items()
-  if unit.kind == found.SUPERVISOR:
-    nodes += unit.arguments.nodes.items()
-  told = [(name, node, _SCAFFOLD_PARTS.get(name)) for name, node in nodes]
-  if unit.kind not in (found.SAVER, found.META_GRAPH):
-    told += [(name, node, _SESSION_PARTS.get(name)) for name, node in unit.arguments.nodes.items()]
-  for name, node, text in told:
-    if text is not None and values.literal(module, node) not in (None, ""):
-      yield Change((node.lineno,), f"`{name}={values.text(module, node)}`: {text}")
+  for line, text in scaffolds.parts(module, unit):
+    yield Change((line,), text)
 
 
 def session_names(module: Module, unit: Unit) -> set[str]:

@@ -61,28 +61,18 @@ def _stop(module: Module, unit: Unit, step: str) -> tuple[list[str], list[str]]:
     elif number is not None:
       limit = "last_step"
       counted = f"int({step}) + {_operand(module, number)}"
-      condition = of_hook(module, unit, hook)
+      condition = conditions.of_hook(module, unit, hook)
       counted += f" if {condition} else None" if condition else ""
       before.append(f"last_step = {counted}")
     else:
       continue
-    condition = of_hook(module, unit, hook)
+    condition = conditions.of_hook(module, unit, hook)
     asked = f"{condition} and {step} >= {limit}" if condition else f"{step} >= {limit}"
     head, comment = f"  if {asked}:", "# asked after a step: a finished program makes one more"
     fits = len(head) + len(comment) + 2 <= _LINE
     inside += [f"{head}  {comment}"] if fits else [f"  {comment}", head]
     inside.append("    break")
   return before, inside
-
-
-def of_hook(module: Module, unit: Unit, hook: ast.AST) -> str:
-  """The condition under which a hook is among the unit's; "" for none."""
-  places = [unit.elements.get(hook, hook)]
-  if hook not in (places[0], *module.ancestors(places[0])):
-    places.append(hook)
-  found_conditions = [conditions.of(module, place, [unit.call]) for place in places]
-  several = [c for c in dict.fromkeys(found_conditions) if c]
-  return " and ".join(f"({c})" if " or " in c and len(several) > 1 else c for c in several)
 
 
 def _operand(module: Module, node: ast.expr) -> str:
@@ -102,7 +92,7 @@ def _hooks(module: Module, unit: Unit) -> list[str]:
     new = f": `{_COUNTERPARTS[name]}`" if name in _COUNTERPARTS else " becomes a callback"
     line = getattr(hook, "lineno", 0)
     text = values.text(module, hook)
-    only = conditions.words(of_hook(module, unit, hook))
+    only = conditions.words(conditions.of_hook(module, unit, hook))
     result += comments([f"line {line}, `{text}`{new}, called around `train_step`{only}."])
   return result
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from migrator.analysis.module import Module
 
 WIDTH = 96
+_MOST_LINES = 6
 
 
 def comments(texts: Iterable[str]) -> list[str]:
@@ -31,3 +32,12 @@ def source(module: Module, node: ast.AST) -> str:
   """The source of an expression on one line, without comments."""
   text = module.source(node)
   return text if "\n" not in text else ast.unparse(node)
+
+
+def spell(lines: Sequence[int]) -> str:
+  """Lines in words: "line 3", "lines 3, 5, 8"."""
+  ordered = sorted(set(lines))
+  shown = ", ".join(str(n) for n in ordered[:_MOST_LINES])
+  more = len(ordered) - _MOST_LINES
+  rest = f" and {more} more" if more > 0 else ""
+  return f"line{'' if len(ordered) == 1 else 's'} {shown}{rest}"
