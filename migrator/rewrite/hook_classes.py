@@ -26,6 +26,8 @@ from migrator.rewrite.hook_fetches import Fetches
 from migrator.rewrite.hook_parameters import Parameters
 from migrator.rewrite.plan import Plan, Unsupported
 
+_LOGGED = ("tensors", "every_n_iter", "every_n_secs", "at_end", "formatter")
+
 __all__ = ["METHODS", "TAKEN", "convert_call", "convert_class"]
 
 
@@ -78,6 +80,7 @@ def convert_call(plan: Plan, call: ast.Call, node: ast.ClassDef) -> None:
   Raises:
     Unsupported: EM302, an argument names a tensor that the training does not give.
   """
+  _convert_logged(plan, call, node)
   wanted = {
     value.parameter
     for owner in hook_values.family(plan.module, node)
@@ -95,6 +98,28 @@ def convert_call(plan: Plan, call: ast.Call, node: ast.ClassDef) -> None:
       what = f"fetches its argument {name}, which is not given here"
       raise Unsupported("EM302", call, hook=node.name, what=what)
     _convert_key(plan, node, argument.value)
+
+
+def _convert_logged(plan: Plan, call: ast.Call, node: ast.ClassDef) -> None:
+  """Plans the tensors that the constructor of a `LoggingTensorHook` gets."""
+  symbol = facts.hook_base(plan.module, node)
+  if plan.known_keys is None or symbol is None or symbol.path != "tf.train.LoggingTensorHook":
+    return
+  calls = [
+    n
+    for owner in hook_values.family(plan.module, node)
+    for n in ast.walk(owner)
+    if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "__init__"
+  ]
+  if hook_values.method(hook_values.family(plan.module, node), "__init__") is None:
+    calls = [call]
+  for made in calls:
+    tensors = (facts.bind_arguments(made, _LOGGED) or {}).get("tensors")
+    named = tensors is not None and plan.module.definition(tensors.value)
+    if tensors is None or named is not tensors.value or not isinstance(named, ast.Dict):
+      what = f"logs {plan.module.source(tensors.value if tensors else made)}"
+      raise Unsupported("EM302", made, hook=node.name, what=what)
+    _convert_key(plan, node, named)
 
 
 def _convert_key(plan: Plan, node: ast.ClassDef, argument: ast.expr) -> None:

@@ -46,6 +46,7 @@ HARMLESS = (
   "tensorflow.python.platform.gfile",
 )
 # Of the session's time, but they work without one.
+WRITERS = ("tf.Summary", "tf.summary.FileWriter", "tf.summary.SummaryWriterCache")
 RESPELLED = ("tf.train.SecondOrStepTimer", "tf.train.NanLossDuringTrainingError")
 
 
@@ -258,7 +259,7 @@ class Values:
     for inner in ast.walk(node):
       symbol = self._module.resolve(inner) if isinstance(inner, (ast.Name, ast.Attribute)) else None
       if symbol is not None and symbols.is_tensorflow(symbol) and symbol.path != "tf":
-        return not symbol.path.startswith((*HARMLESS, *RESPELLED))
+        return not symbol.path.startswith((*HARMLESS, *RESPELLED, *WRITERS))
       if isinstance(inner, ast.Attribute) and inner.attr in (*_LOOKUPS, "get_collection"):
         return True
     return False

@@ -1,7 +1,7 @@
 """Hooks that once became callbacks which did something else, or could not be imported."""
 
 import pytest
-from helpers import HEAD, left_whole, program, transformed
+from helpers import HEAD, left_whole, program, run, transformed
 
 STEP = """
 class Step(tf1.train.SessionRunHook):
@@ -196,3 +196,34 @@ def test_methods_that_something_else_replaces_are_refused():
   assert "@timed\nclass Hook(tf.keras" in transformed(program(TRAIN, head=tagged), target="fit")
   wrapped = head.replace("class Hook", named.format("cls.after_run = print"))
   left_whole(program(TRAIN, head=wrapped), "EM302")
+
+
+LOGGING = """
+class Hook(tf1.train.LoggingTensorHook):
+    {}
+
+    def _log_tensors(self, tensor_values):
+        print(tensor_values)
+
+
+"""
+
+
+def test_tensors_of_an_own_logging_hook_are_keys():
+  tensors = "{'l': " + LOSS + "}"
+  init = f"def __init__(self):\n        super().__init__({tensors}, 2)"
+  own = transformed(program(TRAIN, head=HEAD + LOGGING.format(init)), target="fit")
+  assert "super().__init__({'l': \"loss\"}, 2)" in own
+  given = TRAIN.replace("Hook()", f"Hook({tensors}, every_n_iter=2)")
+  text = transformed(program(given, head=HEAD + LOGGING.format("x = 1")), target="fit")
+  assert "Hook({'l': \"loss\"}, every_n_iter=2)" in text
+  other = given.replace(LOSS, '"other:0"')
+  message = left_whole(program(other, head=HEAD + LOGGING.format("x = 1")), "EM302")
+  assert 'fetches "other:0"' in message
+
+
+def test_writer_is_no_tensor():
+  init = 'self.writer = tf1.summary.FileWriterCache.get("logs")'
+  source = HEAD + hook("None", "self.writer.flush()", init=init)
+  result = run(source, hooks="all")
+  assert 'self.writer = tf.summary.create_file_writer("logs")' in result.text
