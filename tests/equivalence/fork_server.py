@@ -6,9 +6,14 @@ A line of JSON on stdin is a job: {"arguments": the observer's, "cwd", "path", "
 The answers are {"pid": ...} when it has begun and {"status": as of os.waitpid} when it has ended.
 A fork is taken before TensorFlow has made a context: the child is a fresh process in all but the
 four seconds that the import takes.
+
+With MIGRATOR_SERIAL_SESSIONS=1 the sessions of Estimators run one operation after the other. A
+session orders a read of the global step and its increment in no way: the executor of TensorFlow
+2.15 ran the one first or the other. Its serial executor reads first (28 of 28 runs).
 """
 
 import atexit
+import functools
 import importlib
 import json
 import os
@@ -16,7 +21,23 @@ import random
 import sys
 import traceback
 
+SERIAL = "MIGRATOR_SERIAL_SESSIONS"
 PRELOADED = ("tensorflow", "keras", "tensorflow_estimator.python.estimator.api._v2.estimator")
+
+
+def serialize_sessions():
+  """Gives each Estimator that is made a session with the serial executor."""
+  module = sys.modules.get("tensorflow_estimator.python.estimator.estimator")
+  if module is None:
+    return  # no Estimators with this TensorFlow
+  original = module.Estimator.__init__
+
+  @functools.wraps(original)
+  def initialize(self, *args, **kwargs):
+    original(self, *args, **kwargs)
+    self._session_config.experimental.executor_type = "SINGLE_THREADED_EXECUTOR"
+
+  module.Estimator.__init__ = initialize
 
 
 def run(job):
@@ -32,6 +53,8 @@ def run(job):
   # The children must not have their random numbers from one and the same state.
   random.seed()
   sys.modules["numpy"].random.seed()
+  if os.environ.get(SERIAL) == "1":
+    serialize_sessions()
   code = 0
   try:
     importlib.import_module("observer").main()

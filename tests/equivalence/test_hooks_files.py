@@ -8,6 +8,7 @@ SCENARIOS = {
   "hooks_files": {
     "plain": [()],
     "resumed": [("--max_steps", "6"), ()],
+    "error": [("--fail_at", "6")],
     "error_resumed": [("--fail_at", "6"), ()],
   },
   "hooks_sessions": {
@@ -36,13 +37,15 @@ SCENARIOS = {
 
 TABLES = {
   "hooks_files": """
-                 plain     resumed         error_resumed
-  losses.csv     13        21              9
-  summaries      1         2               2
-  ValueError:    -         -               1
-  saved:         0,4,8,12  0,4,6,6,10,12   0,4,4,8,12
-  kept:          0,4,8,12  0,4,6,10,12     0,4,8,12
-  resumed:       0         0,6             0,4
+                 plain     resumed        error  error_resumed
+  losses.csv     13        21             -      9
+  heartbeat      3         4              2      4
+  heartbeat.txt  1         2              1      2
+  summaries      1         2              1      2
+  ValueError:    -         -              1      1
+  saved:         0,4,8,12  0,4,6,6,10,12  0,4    0,4,4,8,12
+  kept:          0,4,8,12  0,4,6,10,12    0,4    0,4,8,12
+  resumed:       0         0,6            0      0,4
   """,
   "hooks_sessions": """
                  plain      again                    input_ends  error

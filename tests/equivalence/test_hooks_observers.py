@@ -13,11 +13,13 @@ SCENARIOS = {
     "error": [("--fail_at", "5")],
   },
   "hooks_stopping": {
+    "loss_below": [("--loss_below", "11")],
     "patience": [("--patience", "2")],
     "last_call": [("--last_call", "5")],
     "last_resumed": [("--last_call", "5"), ("--last_call", "3")],
     "begin": [("--fail_in", "begin")],
     "before_run": [("--fail_in", "before_run")],
+    "at_step": [("--fail_at_step", "6")],
     "end": [("--fail_in", "end")],
     "data_ends": [("--data_ends_at", "5")],
     "nan": [("--learning_rate", "1e30")],
@@ -38,39 +40,41 @@ TABLES = {
   dict                 12        12             7           4     5
   list                 12        12             7           4     5
   named_tuple          12        12             7           4     5
+  numpy                12        12             7           4     5
   timer                3         3              2           1     1
   average              1         2              1           1     -
   attributes           1         2              1           1     -
   stop                 -         -              -           1     -
   ValueError:          -         -              -           -     1
   last                 26        28             17          10    10
-  all:                 173       185            -           67    71
+  all:                 185       197            -           71    76
   saved:               0,4,8,12  0,4,5,5,9,12   0,4,7       0,4   0,4
   kept:                8,12      9,12           4,7         0,4   0,4
   resumed:             0         0,5            0           0     0
   """,
   "hooks_stopping": """
-              patience  last_call  last_resumed
-  first       8         12         20
-  last        8         12         20
-  patience    3         -          -
-  last_call   -         1          2
-  all:        20        26         44
-  saved:      0,3       0,4,5      0,4,5,5,8
-  kept:       0,3       0,4,5      0,4,5,8
-  resumed:    0         0          0,5
+              loss_below  patience  last_call  last_resumed
+  first       22          8         12         20
+  last        22          8         12         20
+  loss_below  1           -         -          -
+  patience    -           3         -          -
+  last_call   -           -         1          2
+  all:        46          20        26         44
+  saved:      0,4,8,10    0,3       0,4,5      0,4,5,5,8
+  kept:       0,4,8,10    0,3       0,4,5      0,4,5,8
+  resumed:    0           0         0          0,5
   """,
 }
 MORE = """
-                               begin  before_run  end       nan
-  first                        1      2           26        5
-  last                         -      1           25        5
-  RuntimeError:                1      1           1         -
-  NanLossDuringTrainingError:  -      -           -         1
-  all:                         3      5           53        12
-  saved:                       -      0           0,4,8,12  0
-  kept:                        -      0           0,4,8,12  0
-  resumed:                     -      -           0         0
+                               begin  before_run  at_step  end       nan
+  first                        1      2           15       26        5
+  last                         -      1           14       25        5
+  RuntimeError:                1      1           1        1         -
+  NanLossDuringTrainingError:  -      -           -        -         1
+  all:                         3      5           31       53        12
+  saved:                       -      0           0,4      0,4,8,12  0
+  kept:                        -      0           0,4      0,4,8,12  0
+  resumed:                     -      -           0        0         0
 """
 ROWS = [row for program, text in TABLES.items() for row in table.rows(program, text)]
 ROWS += table.rows("hooks_stopping", MORE)
