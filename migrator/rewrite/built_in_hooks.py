@@ -26,6 +26,7 @@ class _Hook:
     dropped: arguments that have no meaning any more.
     training_only: whether only `train` may call it.
     logs_step_before: whether the step that it logs is the one before the last.
+    note: what differs, for EM323.
   """
 
   name: str
@@ -34,6 +35,7 @@ class _Hook:
   dropped: tuple[str, ...] = ()
   training_only: bool = False
   logs_step_before: bool = False
+  note: str = ""
 
 
 # None of these is a callback of Keras: TerminateOnNaN ends without the error, EarlyStopping counts
@@ -44,7 +46,11 @@ _HOOKS = {
   "InMemoryEvaluatorHook": _Hook("InMemoryEvaluator", training_only=True),
   "LoggingTensorHook": _Hook("LoggingTensor", "tensors"),
   "NanTensorHook": _Hook("NanTensor", "loss_tensor"),
-  "ProfilerHook": _Hook("Profiler"),
+  "ProfilerHook": _Hook(
+    "Profiler",
+    note="writes a directory for TensorBoard in place of each `timeline-<step>.json`, and nothing to the "
+    "event file; of two at one step the first alone profiles",
+  ),
   "StepCounterHook": _Hook("StepCounter", refused=("summary_writer",)),
   "StopAtStepHook": _Hook("StopAtStep"),
   "make_early_stopping_hook": _Hook(
@@ -105,6 +111,8 @@ def convert(
   elif hook.logs_step_before and plan.source_version == 1:
     what = "logs the step before the last one, as in TF 2.15; TF 1.15 logged the last"
     plan.report("EM323", call, hook=name, what=what)
+  if hook.note:
+    plan.report("EM323", call, hook=name, what=hook.note)
   plan.expressions[call.func] = f"{plan.runtime()}.{hook.name}"
   _rename(plan, call, arguments, hook.dropped, extra)
 

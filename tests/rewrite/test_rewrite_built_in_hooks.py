@@ -265,3 +265,9 @@ def test_constant_with_the_name_of_the_loss_may_have_other_readers():
   )
   assert 'runtime.NanTensor("loss")' in text
   assert "print(LOSS)" in text
+
+
+def test_profile_of_another_format_is_reported():
+  result = run(program("[tf1.train.ProfilerHook(save_steps=50)]"))
+  said = [f.message for f in result.findings if f.code == "EM323"]
+  assert len(said) == 1 and "`timeline-<step>.json`" in said[0]
