@@ -11,9 +11,18 @@ from migrator.lint import values
 from migrator.lint.checks import estimators
 from migrator.lint.finding import Finding
 from migrator.rewrite import emit
-from migrator.rewrite.sessions import conditions, found, graph, loops, monitored, restores, steps
+from migrator.rewrite.sessions import (
+  found,
+  graph,
+  loops,
+  monitored,
+  reading,
+  restores,
+  steps,
+  varying,
+)
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.text import WIDTH, comments, source, spell
+from migrator.rewrite.sessions.text import WIDTH, comments, spell
 
 
 class Names(NamedTuple):
@@ -67,9 +76,9 @@ class Proposal:
 
   def _lines(self) -> list[str]:
     if not self.saves:
-      body = self._reading()
-    elif self._is_written_once():
-      body = self._writing()
+      body = reading.lines(self._module, self._unit, self._policy, self._restored)
+    elif self._is_written_once() or self._changing():
+      body = self._writing(self._changing())
     else:
       body = self._saving()
     counted = not self._is_saver or any(p.number == "" for p in self._places)
@@ -103,6 +112,8 @@ class Proposal:
 
   def _saving(self) -> list[str]:
     directory, name, keep = self._place()
+    if self._is_saver:
+      self._add_unknown()
     new = self._new_directory(directory, name)
     old = self._old(directory)
     lines = ["import functools"] if old else []
@@ -130,6 +141,19 @@ class Proposal:
       # Nothing in the file tells whether there is one.
       made += "  # None where nothing is trained"
     return [*lines, made]
+
+  def _add_unknown(self) -> None:
+    """Asks for what has no value where the Saver is made."""
+    for saved in self._places:
+      names = varying.elsewhere(self._module, self._unit, saved)
+      changing = varying.changing(self._module, self._unit, saved)
+      if names or changing:
+        shown = ", ".join(f"`{n}`" for n in dict.fromkeys([*names, *changing]))
+        what = "may be another at each save" if changing else "has its value there only"
+        self._policy.questions.append(
+          f"line {saved.call.lineno}: {shown} {what}: the manager, which has one directory and one name, is made where "
+          "these are known, once."
+        )
 
   def _place(self) -> tuple[str, str, list[str]]:
     """Directory, name and what is kept."""
@@ -192,12 +216,12 @@ class Proposal:
       elif own is None:
         code += comments([f"Where `{read}` is another place than `{directory}`: `{loading}`."])
       else:
-        code += self._rest_of_guard(restored)
+        code += reading.rest_of_guard(restored, self._names.step)
       place = restored.guard or restored.call
-      lines.append((place.lineno, [*self._instead(place), *code]))
+      lines.append((place.lineno, [*self._instead_of(place), *code]))
     for saved in self._places:
       saving = self._save(saved, directory, name)
-      lines.append((saved.call.lineno, [*self._instead(saved.call), *saving]))
+      lines.append((saved.call.lineno, [*self._instead_of(saved.call), *saving]))
     return [line for _, some in sorted(lines) for line in some]
 
   def _save(self, saved: steps.Saved, directory: str, name: str) -> list[str]:
@@ -212,32 +236,8 @@ class Proposal:
     number = f"checkpoint_number={saved.number}, " if saved.number else ""
     return [f"{manager}.save({number}check_interval=False)"]
 
-  def _rest_of_guard(self, restored: restores.Restored) -> list[str]:
-    """What to do with the rest of the branch in which something is restored."""
-    guard = restored.guard
-    if guard is None:
-      return []
-    lines = []
-    if len(guard.body) > 1 or isinstance(guard.body[0], ast.If):
-      lines += comments(
-        [
-          f"What else the branch does stays; for a step read from the path take `int({self._names.step})`."
-        ]
-      )
-    if guard.orelse:
-      lines += comments(
-        ["Of the other branch nothing that initializes variables is left: they have their values."]
-      )
-    return lines
-
-  def _instead(self, place: Union[ast.Call, ast.If]) -> list[str]:
-    only = conditions.words(conditions.of(self._module, place, self._unit.calls))
-    if isinstance(place, ast.Call):
-      text = values.text(self._module, place)
-      return comments([f"In place of line {place.lineno}, `{text}`{only}:"])
-    test = values.text(self._module, place.test)
-    lines = f"lines {place.lineno}-{place.end_lineno}"
-    return comments([f"In place of {lines}, `if {test}`, which it asks itself{only}:"])
+  def _instead_of(self, place: Union[ast.Call, ast.If]) -> list[str]:
+    return reading.instead(self._module, self._unit, place)
 
   # -- a unit that writes single files ------------------------------------------------------
 
@@ -254,38 +254,40 @@ class Proposal:
       self._is_own(r, self._places[0].place.directory) for r in self._restored
     )
 
-  def _writing(self) -> list[str]:
+  def _changing(self) -> list[str]:
+    """Names in the paths of a Saver which make each save one of another name."""
+    if not self._is_saver:
+      return []
+    of_each = [varying.changing(self._module, self._unit, p) for p in self._places]
+    return [n for names in of_each for n in names] if all(of_each) else []
+
+  def _writing(self, changing: list[str]) -> list[str]:
+    checkpoint, step, _ = self._names
     lines = ["from migrator import runtime", *self._checkpoint()]
+    if any(p.number == "" for p in self._places):
+      lines.append(f'{step} = {checkpoint}.by_name["global_step"]')
     calls = []
     for restored in self._restored:
       read = restored.directory or restored.text
-      code = f"runtime.load_tf1_checkpoint({self._names.checkpoint}, {read})  # of the old program"
-      calls.append((restored.call.lineno, [*self._instead(restored.call), code]))
+      loading = f"runtime.load_tf1_checkpoint({checkpoint}, {read})  # of the old program"
+      calls.append((restored.call.lineno, [*self._instead_of(restored.call), loading]))
     for saved in self._places:
-      code = f"{self._names.checkpoint}.write({saved.text})"
-      calls.append((saved.call.lineno, [*self._instead(saved.call), code]))
+      path = saved.text
+      # The number in the text itself is a part of it; that of `global_step=` is not.
+      if saved.number is not None and saved.number != saved.place.number:
+        path = f'"%s-%d" % ({path}, int({saved.number or step}))'
+      calls.append(
+        (saved.call.lineno, [*self._instead_of(saved.call), f"{checkpoint}.write({path})"])
+      )
+    if changing:
+      names = ", ".join(f"`{n}`" for n in dict.fromkeys(changing))
+      keep = self._policy.keep[0].partition("=")[2]
+      self._policy.questions.append(
+        f"{spell([p.call.lineno for p in self._places])}: the name changes with each save ({names}), which no manager "
+        f"can do. The Saver kept the newest {keep}: the program has to delete the older ones itself."
+      )
     self._policy.questions.append(
       "`write` makes the file of this name, and no `checkpoint` file beside it for "
       "`latest_checkpoint`."
     )
     return [*lines, *(line for _, some in sorted(calls) for line in some)]
-
-  # -- a unit that only restores -------------------------------------------------------------
-
-  def _reading(self) -> list[str]:
-    unit, module = self._unit, self._module
-    averages = ', weights="ema"' if restores.takes_averages(module, unit.saver) else ""
-    read = [(r.call, r.directory or r.text, bool(r.directory)) for r in self._restored]
-    if not read and self._policy.directory:
-      read = [(unit.call, self._policy.directory, True)]
-    path = unit.arguments.get("checkpoint_filename_with_path")
-    if path is not None and values.literal(module, path) is not None:
-      read = [(unit.call, source(module, path), False)]
-    lines = ["from migrator import runtime"]
-    for call, text, is_directory in read:
-      lines += self._instead(call)
-      lines.append(f"runtime.load_tf1_checkpoint(model, {text}{averages})  # of the old program")
-      newest = f'tf.train.latest_checkpoint(os.path.join({text}, "tf2"))' if is_directory else text
-      lines.append("# A checkpoint of the migrated training, with the optimizer of the training:")
-      lines.append(f"#   runtime.named_checkpoint(model, optimizer).restore({newest})")
-    return lines

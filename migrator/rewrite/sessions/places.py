@@ -21,24 +21,29 @@ class Place(NamedTuple):
     name: source of what the names of the files begin with.
     number: source of the number that the program puts into the name itself; "" for none.
     needs_os: whether they use `os.path`.
+    value: the expression that was read, where a name stands for it; else None.
+    whole: the expression, where it cannot be taken apart; else None.
   """
 
   directory: str
   name: str
   number: str = ""
   needs_os: bool = False
+  value: Optional[ast.expr] = None
+  whole: Optional[ast.expr] = None
 
 
 def of(module: Module, node: ast.expr) -> Place:
   """Takes the path of a checkpoint apart; what cannot be read is left to `os.path`."""
   found = _split(module, node)
-  if found is None:
-    value = _value(module, node)
-    found = _split(module, value) if value is not None else None
+  value = _value(module, node) if found is None else None
+  if value is not None:
+    found = _split(module, value)
   if found is not None:
-    return found
+    return found._replace(value=value)
   text = source(module, node)
-  return Place(f"os.path.dirname({text})", f"os.path.basename({text})", "", True)
+  names = f"os.path.dirname({text})", f"os.path.basename({text})"
+  return Place(*names, "", True, value, value if value is not None else node)
 
 
 def _value(module: Module, node: ast.expr) -> Optional[ast.expr]:
