@@ -39,10 +39,12 @@ def _convert_saver(plan: Plan, node: ast.ClassDef, call: ast.Call) -> None:
   if arguments is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
     raise Unsupported("EM302", call, hook=node.name, what=f"makes {plan.module.source(call)}")
   if var_list is None:
-    what = "restores all variables, the global step and the slots among them"
+    does = _does(plan, node, statement.targets[0])
+    what = f"{does} all variables, the global step and the slots among them"
     raise Unsupported("EM302", call, hook=node.name, what=what)
   if not _is_weights(plan, var_list.value):
-    what = f"restores {plan.module.source(var_list.value)}"
+    does = _does(plan, node, statement.targets[0])
+    what = f"{does} {plan.module.source(var_list.value)}"
     raise Unsupported("EM302", call, hook=node.name, what=what)
   target = statement.targets[0]
   plan.statement(call).replacement = []
@@ -62,6 +64,15 @@ def _convert_saver(plan: Plan, node: ast.ClassDef, call: ast.Call) -> None:
     path = plan.source(given["save_path"].value)
     line = f"{plan.runtime()}.load_weights(self.model, {path})"
     plan.statement(restore).replacement = [line]
+
+
+def _does(plan: Plan, node: ast.ClassDef, target: ast.expr) -> str:
+  """What a class does with a saver, in a word."""
+  above = [plan.module.parents[use] for use in _uses(plan, node, target)]
+  methods = {a.attr for a in above if isinstance(a, ast.Attribute)}
+  if "save" in methods:
+    return "saves and restores" if "restore" in methods else "saves"
+  return "restores" if "restore" in methods else "makes a Saver of"
 
 
 def _is_weights(plan: Plan, node: ast.expr) -> bool:
