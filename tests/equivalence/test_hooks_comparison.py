@@ -50,6 +50,11 @@ def test_one_call_for_which_there_was_no_data_is_left_out():
   assert reported.without_last_before_run([*run, *end]) == [*run, *end]
 
 
+def test_only_the_count_in_the_end_is_left_out():
+  run = ["a before_run 1", "a after_run 1", "b end 1"]
+  assert reported.without_counts([*run, "a end 2"], ["a"]) == run
+
+
 def test_only_the_start_of_hooks_is_put_in_one_order():
   start = ["a begin", "b begin", "a after_create_session", "b after_create_session"]
   migrated = [start[0], start[2], start[1], start[3]]
