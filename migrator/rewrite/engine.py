@@ -376,6 +376,7 @@ def _report_rewritten(plan: Plan, unit: units.Unit, options: Options) -> None:
 def _apply(plan: Plan, module: Module) -> str:
   if plan.tf_import:
     plan.needs(plan.tf_import)
+  plan.drop_unread_runtime()
   imports.add(plan)
   text = apply(plan)
   cleanup = Plan(Module(text, module.filename), plan.path)

@@ -106,6 +106,10 @@ def _remove_check(hook: HookClass, node: ast.AST) -> None:
   hook.plan.statements.setdefault(statement, StatementEdit()).replacement = []
 
 
+def _is_public_v1(symbol: symbols.Symbol) -> bool:
+  return symbol.api == "v1" and not symbol.private
+
+
 def refuse_graph_names(hook: HookClass) -> None:
   """A hook that asks TensorFlow's graph for something would silently get something else."""
   plan, node = hook.plan, hook.node
@@ -115,7 +119,7 @@ def refuse_graph_names(hook: HookClass) -> None:
       continue
     if any(a is m.args for a in plan.module.ancestors(use.node) for m in plan.functions):
       continue  # the annotation of a parameter that goes
-    if use.symbol.path in hook_values.RESPELLED and use.symbol.api == "v1":
+    if use.symbol.path in hook_values.RESPELLED and _is_public_v1(use.symbol):
       continue  # it is spelled so that TF2 has it
     if use.symbol.path in hook_values.RESPELLED:
       plan.expressions[use.node] = f"{hook.tf}.compat.v1.{use.symbol.path[3:]}"

@@ -6,6 +6,8 @@ https://www.tensorflow.org/tensorboard/migrate
 from __future__ import annotations
 
 import ast
+import dataclasses
+from collections.abc import Sequence
 from typing import Optional
 
 from migrator.analysis import facts
@@ -28,6 +30,7 @@ def convert(plan: Plan, tf: str, node: ast.ClassDef) -> None:
   Raises:
     Unsupported: EM302, for summaries that a graph makes, and writers that are used in other ways.
   """
+  plan.pending_writers.clear()  # those of a class that turned out to have no counterpart
   found = False
   for use in plan.module.uses():
     if use.symbol.path not in _WRITERS:
@@ -75,35 +78,96 @@ def _convert_add(plan: Plan, tf: str, node: ast.ClassDef, call: ast.Call) -> Non
     raise Unsupported("EM302", call, hook=node.name, what=f"calls {plan.module.source(call.func)}")
   if "global_step" not in arguments:
     raise Unsupported("EM302", call, hook=node.name, what="writes a summary without a step")
-  scalars = _scalars(plan, arguments["summary"].value)
-  if scalars is None:
+  written = _written(plan, statement, call, arguments, tf)
+  if written is None:
     what = f"writes {plan.module.source(arguments['summary'].value)}"
     raise Unsupported("EM302", call, hook=node.name, what=f"{what}, a summary of the graph")
-  plan.pending_writers.append((statement, call, arguments["global_step"].value, scalars, tf))
+  plan.pending_writers.append(written)
 
 
 def finish(plan: Plan) -> None:
   """Plans the statements that write summaries, once all values in them are planned."""
-  for statement, call, step, scalars, tf in plan.pending_writers:
-    style = plan.style_at(statement)
-    written = [
-      f"{tf}.summary.scalar({plan.source(tag)}, {plan.source(value)}, step={plan.source(step)})"
-      for tag, value in scalars
-    ]
-    head = f"with {plan.source(call.func.value)}.as_default():"
-    plan.statement(statement).replacement = emit.block(head, written, style)
+  for written in plan.pending_writers:
+    written.plan_edits(plan)
   plan.pending_writers.clear()
 
 
-def _scalars(plan: Plan, node: ast.expr) -> Optional[list[tuple[ast.expr, ast.expr]]]:
-  """The tags and values of a summary of numbers; None if it is another one."""
-  call = node
+@dataclasses.dataclass
+class _Written:
+  """One `add_summary`.
+
+  Attributes:
+    statement: it, and call: the call in it.
+    step: its step.
+    scalars: tag and value of all numbers in the summary.
+    tf: the name under which the output knows TF2.
+    made: the statement that makes the summary, and added: those that add to it, where a variable
+      holds it.
+  """
+
+  statement: ast.stmt
+  call: ast.Call
+  step: ast.expr
+  scalars: list[tuple[ast.expr, ast.expr]]
+  tf: str
+  made: Optional[ast.Assign] = None
+  added: Sequence[ast.stmt] = ()
+
+  def plan_edits(self, plan: Plan) -> None:
+    """Plans `tf.summary.scalar` in its place, with the values as they were computed."""
+    assert isinstance(self.call.func, ast.Attribute)
+    head = f"with {plan.source(self.call.func.value)}.as_default():"
+    step = plan.source(self.step)
+    if self.made is None or self._is_at_once(plan):
+      for statement in (self.made, *self.added):
+        if statement is not None:
+          plan.statement(statement).replacement = []
+      written = [self._scalar(plan.source(t), plan.source(v), step) for t, v in self.scalars]
+    else:
+      # What stands between may change what the values are made of: they are kept under their tags.
+      name = self.made.targets[0]
+      assert isinstance(name, ast.Name)
+      count = len(self.scalars) - len(self.added)
+      items = [f"{plan.source(t)}: {plan.source(v)}" for t, v in self.scalars[:count]]
+      plan.statement(self.made).replacement = [f"{name.id} = {{{', '.join(items)}}}"]
+      for statement, (tag, value) in zip(self.added, self.scalars[count:]):
+        line = f"{name.id}[{plan.source(tag)}] = {plan.source(value)}"
+        plan.statement(statement).replacement = [line]
+      scalar = self._scalar("tag", "value", step)
+      style = plan.style_at(self.statement).nested()
+      written = emit.block(f"for tag, value in {name.id}.items():", [scalar], style)
+    plan.statement(self.statement).replacement = emit.block(
+      head, written, plan.style_at(self.statement)
+    )
+
+  def _scalar(self, tag: str, value: str, step: str) -> str:
+    return f"{self.tf}.summary.scalar({tag}, {value}, step={step})"
+
+  def _is_at_once(self, plan: Plan) -> bool:
+    """Whether nothing stands between the statements that make the summary and write it."""
+    assert self.made is not None
+    wanted = [self.made, *self.added, self.statement]
+    body = getattr(plan.module.parents[self.made], "body", [])
+    place = body.index(self.made) if self.made in body else 0
+    return body[place : place + len(wanted)] == wanted
+
+
+def _written(
+  plan: Plan, statement: ast.Expr, call: ast.Call, arguments: dict[str, facts.Argument], tf: str
+) -> Optional[_Written]:
+  """What a call of `add_summary` writes; None if that is not made of numbers."""
+  node = arguments["summary"].value
+  made: ast.AST = node
+  assigned: Optional[ast.Assign] = None
   added: list[ast.Call] = []
   if isinstance(node, ast.Name):
     _, bindings = plan.module.scope_of[node].lookup(node.id)
-    if len(bindings) != 1 or not isinstance(bindings[0].value, ast.Call):
+    if len(bindings) != 1 or not isinstance(bindings[0].node, ast.Assign):
       return None
-    call = bindings[0].value
+    assigned = bindings[0].node
+    if len(assigned.targets) != 1 or not isinstance(assigned.targets[0], ast.Name):
+      return None
+    made = assigned.value
     for load in facts.loads(plan.module, node):
       if load is node:
         continue
@@ -111,31 +175,23 @@ def _scalars(plan: Plan, node: ast.expr) -> Optional[list[tuple[ast.expr, ast.ex
       if one is None:
         return None
       added.append(one)
-  symbol = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
+  symbol = plan.module.resolve(made.func) if isinstance(made, ast.Call) else None
   if symbol is None or symbol.path not in _SUMMARIES:
     return None
-  assert isinstance(call, ast.Call)
-  arguments = facts.bind_arguments(call, ())
-  if arguments is None or set(arguments) - {"value"}:
+  assert isinstance(made, ast.Call)
+  given = facts.bind_arguments(made, ())
+  if given is None or set(given) - {"value"}:
     return None
-  values = arguments["value"].value if "value" in arguments else ast.List(elts=[])
+  values = given["value"].value if "value" in given else ast.List(elts=[])
   if not isinstance(values, (ast.List, ast.Tuple)):
     return None
-  calls: list[ast.expr] = [*values.elts, *added]
-  found = [_scalar(value) for value in calls]
+  found = [_scalar(value) for value in (*values.elts, *added)]
   if not found or any(f is None for f in found):
     return None
-  if isinstance(node, ast.Name):
-    if any(
-      plan.module.parents[plan.module.statement(a)]
-      is not plan.module.parents[plan.module.statement(node)]
-      for a in added
-    ):
-      return None
-    plan.statement(call).replacement = []
-    for one in added:
-      plan.statement(one).replacement = []
-  return [f for f in found if f is not None]
+  scalars = [f for f in found if f is not None]
+  step = arguments["global_step"].value
+  statements = [plan.module.statement(one) for one in added]
+  return _Written(statement, call, step, scalars, tf, assigned, statements)
 
 
 def _added(plan: Plan, load: ast.Name) -> Optional[ast.Call]:

@@ -128,6 +128,16 @@ class Plan:
     self.needs(f"from migrator import runtime{alias}")
     return self._runtime
 
+  def drop_unread_runtime(self) -> None:
+    """Takes back the import of the runtime if nothing that is written reads it."""
+    edits = self.statements.values()
+    texts = [line for e in edits for line in (*e.before, *(e.replacement or ()), *e.after)]
+    if self._runtime and not any(
+      f"{self._runtime}." in text for text in (*texts, *self.expressions.values())
+    ):
+      alias = "" if self._runtime == "runtime" else f" as {self._runtime}"
+      self.imports.discard(f"from migrator import runtime{alias}")
+
   def needs(self, statement: str) -> None:
     """Asks for an import, for example "import os"."""
     self.imports.add(statement)

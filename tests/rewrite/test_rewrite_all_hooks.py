@@ -301,3 +301,34 @@ class Log(tf.compat.v1.train.SessionRunHook):
   text = run(source, hooks="all").text
   assert "    results = runtime.fetch(self._names, self.model, logs)\n    for i in" in text
   assert "print(self._names[i], results[i])" in text
+
+
+def test_runtime_that_a_callback_does_not_read_is_not_imported():
+  source = """
+import tensorflow as tf
+
+
+class Loss(tf.compat.v1.train.SessionRunHook):
+  def before_run(self, run_context):
+    return tf.compat.v1.train.SessionRunArgs("total_loss:0")
+
+  def after_run(self, run_context, run_values):
+    print(run_values.results)
+"""
+  result = run(source, hooks="all")
+  assert 'print(logs["total_loss"])' in result.text
+  assert "runtime" not in result.text
+
+
+def test_timer_of_a_private_module_is_spelled_for_tf2():
+  source = """
+from tensorflow.python.training import basic_session_run_hooks
+import tensorflow as tf
+
+
+class Every(tf.compat.v1.train.SessionRunHook):
+  def __init__(self):
+    self.timer = basic_session_run_hooks.SecondOrStepTimer(every_steps=3)
+"""
+  result = run(source, hooks="all")
+  assert "self.timer = tf.compat.v1.train.SecondOrStepTimer(every_steps=3)" in result.text

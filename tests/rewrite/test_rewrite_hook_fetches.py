@@ -416,3 +416,34 @@ def test_timer_that_is_spelled_for_tf2_stays():
 def test_hook_that_asks_an_estimator_for_its_newest_checkpoint_is_told_too():
   hook = seen("", "f(self.other.latest_checkpoint())", init="self.other = x")
   assert "EM319" in codes(run(program(hook, "other")))
+
+
+def test_summary_in_a_variable_has_the_values_of_its_time():
+  begin = 'self.w = tf1.summary.FileWriter("d")'
+  after = (
+    's = tf1.Summary(value=[tf1.Summary.Value(tag="n", simple_value=self.n / 2)])\n'
+    "self.n = 0\nself.w.add_summary(s, 3)"
+  )
+  text = run(program(seen("", after, begin, "self.n = 4"))).text
+  assert body_of(text, "on_train_batch_end") == (
+    's = {"n": self.n / 2}\nself.n = 0\nwith self.w.as_default():\n    for tag, value in s.items():\n'
+    "        tf.summary.scalar(tag, value, step=3)"
+  )
+
+
+@pytest.mark.parametrize("between", ["", "self.n = 0\n"])
+def test_fetched_values_in_a_summary_are_read_from_the_logs(between):
+  begin = 'self.w = tf1.summary.FileWriter("d")'
+  after = (
+    f's = tf1.Summary()\ns.value.add(tag="l", simple_value=run_values.results["l"])\n{between}'
+    'self.w.add_summary(s, run_values.results["s"])'
+  )
+  fetches = f'return {ARGS}({{"l": "{LOSS}", "s": {STEP}}})'
+  text = run(program(seen(fetches, after, begin))).text
+  assert "run_values" not in text
+  assert 'logs["loss"]' in text
+
+
+def test_runtime_is_imported_only_where_it_is_read():
+  text = transformed(program(seen(f'return {ARGS}("{LOSS}")', "f(run_values.results)")))
+  assert text.count("from migrator import runtime") == 1  # the training reads it
