@@ -10,11 +10,10 @@ from typing import NamedTuple, Optional
 from migrator.analysis import facts
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.lint.checks import estimators
 from migrator.lint.finding import Finding
-from migrator.rewrite.sessions import found, scaffolds, steps
+from migrator.rewrite.sessions import found, runs, scaffolds, steps
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.text import source, spell
+from migrator.rewrite.sessions.text import excerpt, source, spell
 
 _PLACEHOLDERS = ("tf.placeholder", "tf.placeholder_with_default", "tf.sparse_placeholder")
 _VARIABLES = ("tf.get_variable", "tf.Variable")
@@ -70,7 +69,7 @@ def changes(
         f"`{step}` stays as it is, so that no save is due and no last step is reached"
       )
       result.append(Change((), text))
-    result += [*_scaffold(module, unit), *_runs(module, unit)]
+    result += [*_scaffold(module, unit), *(Change(*c) for c in runs.several(module, unit))]
   result += [*_var_list(module, unit)]
   return result
 
@@ -94,6 +93,22 @@ def _near(module: Module, unit: Unit, calls: list[ast.Call]) -> list[ast.Call]:
       if inside:
         return inside
   return calls
+
+
+def _beside(module: Module, unit: Unit, calls: list[ast.Call]) -> list[ast.Call]:
+  """Those in a function, or of a class, in which the unit is made or used."""
+  own = {_function(module, node) for node in (*unit.calls, *unit.uses)}
+  classes = {_class(module, node) for node in (*unit.calls, *unit.uses)} - {None}
+  return [c for c in calls if _function(module, c) in own or _class(module, c) in classes]
+
+
+def _function(module: Module, node: ast.AST) -> Optional[ast.AST]:
+  functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+  return next((a for a in module.ancestors(node) if isinstance(a, functions)), None)
+
+
+def _class(module: Module, node: ast.AST) -> Optional[ast.AST]:
+  return next((a for a in module.ancestors(node) if isinstance(a, ast.ClassDef)), None)
 
 
 def _is_graph(module: Module, node: ast.AST) -> bool:
@@ -161,8 +176,10 @@ def _inputs(module: Module, unit: Unit) -> Iterator[Change]:
   ]
   fed = f"; what `feed_dict` gives it ({spell(feeds)}) is a batch of `dataset`" if feeds else ""
   yield from _told(_uses(module, unit, _PLACEHOLDERS), f"an argument of `train_step`{fed}")
+  sessions = [c for c, symbol in facts.calls(module) if symbol.path in _SESSIONS]
   yield from _told(
-    _uses(module, unit, _SESSIONS), "what the session ran is called: `train_step`, `model(...)`"
+    _lines_of(module, _beside(module, unit, sessions)),
+    "what the session ran is called: `train_step`, `model(...)`",
   )
   yield from _told(
     _uses(module, unit, _QUEUES), "the input queue becomes `dataset`, a tf.data.Dataset"
@@ -211,50 +228,6 @@ def _scaffold(module: Module, unit: Unit) -> Iterator[Change]:
     yield Change((line,), text)
 
 
-def session_names(module: Module, unit: Unit) -> set[str]:
-  """The variables of the session of a unit."""
-  names = {unit.name} if unit.name else set()
-  if unit.kind == found.SUPERVISOR:
-    for call in _methods(module, ("managed_session", "prepare_or_wait_for_session")):
-      parent = module.parents.get(call)
-      if isinstance(parent, ast.withitem) and parent.optional_vars is not None:
-        names.add(source(module, parent.optional_vars))
-      elif isinstance(parent, ast.Assign):
-        names.add(source(module, parent.targets[0]))
-  return names
-
-
-def _runs(module: Module, unit: Unit) -> Iterator[Change]:
-  """Loops with more than one run of a monitored session in a round."""
-  if unit.kind in (found.SAVER, found.META_GRAPH):
-    return
-  names = session_names(module, unit)
-  for loop in list(module.scope_of):
-    if not isinstance(loop, (ast.While, ast.For)):
-      continue
-    runs = [
-      node
-      for node in estimators.own_nodes(loop)
-      if isinstance(node, ast.Call)
-      and isinstance(node.func, ast.Attribute)
-      and node.func.attr == "run"
-      and source(module, node.func.value) in names
-      and _innermost(module, node) is loop
-    ]
-    if len(runs) > 1:
-      lines = tuple(r.lineno for r in runs)
-      yield Change(
-        lines,
-        f"{len(runs)} runs in each round, and the hooks were called at each of them: callbacks are called once a step. "
-        "What is no training step becomes an ordinary call",
-      )
-
-
-def _innermost(module: Module, node: ast.AST) -> Optional[ast.AST]:
-  """The innermost loop around a node."""
-  return next((a for a in module.ancestors(node) if isinstance(a, (ast.While, ast.For))), None)
-
-
 def _var_list(module: Module, unit: Unit) -> Iterator[Change]:
   for saver in [unit.saver, *(c for c in unit.others if unit.kind == found.SAVER)]:
     node = found.bind(module, saver, found.SAVER).get("var_list") if saver is not None else None
@@ -262,7 +235,7 @@ def _var_list(module: Module, unit: Unit) -> Iterator[Change]:
       continue
     yield Change(
       (node.lineno,),
-      f"`{values.text(module, node)}`: the Saver knows these variables only. A `named_checkpoint` has all of the model; "
+      f"`{excerpt(module, node)}`: the Saver knows these variables only. A `named_checkpoint` has all of the model; "
       "where a checkpoint lacks some, name them in `allow_missing=`, and other names in `name_map=`",
     )
 

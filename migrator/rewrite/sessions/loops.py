@@ -7,10 +7,10 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.rewrite.sessions import conditions, found
+from migrator.rewrite.sessions import conditions, found, rounds
 from migrator.rewrite.sessions.found import Unit
 from migrator.rewrite.sessions.policy import Policy
-from migrator.rewrite.sessions.text import comments, source
+from migrator.rewrite.sessions.text import comments, excerpt, source
 
 _LINE = 100
 _LOGGED = "log_step_count_steps"
@@ -36,12 +36,13 @@ def lines(module: Module, unit: Unit, policy: Policy, step: str, manager: str) -
   """
   before, inside = _stop(module, unit, step)
   saves = bool(policy.cadence)
+  old = rounds.of(module, unit, step)
   result = ["# In place of the loop of the session:", f"{manager}.restore_or_initialize()", *before]
   result += [f"{manager}.save()  # at the start"] if saves else []
-  result += [*_hooks(module, unit), *_summaries(module, unit)]
-  result += ["for batch in dataset:", "  train_step(batch)"]
+  result += [*_hooks(module, unit), *_summaries(module, unit), *old.notes]
+  result += [old.head, *old.before, "  train_step(batch)"]
   result += [f"  {manager}.save()  # when due"] if saves else []
-  result += inside
+  result += [*inside, *old.after]
   if saves and policy.saves_last:
     result.append(f"{manager}.save(check_interval=False)  # at the end, not after an exception")
   return result
@@ -91,7 +92,7 @@ def _hooks(module: Module, unit: Unit) -> list[str]:
     name = symbol.path.rpartition(".")[2] if symbol is not None else ""
     new = f": `{_COUNTERPARTS[name]}`" if name in _COUNTERPARTS else " becomes a callback"
     line = getattr(hook, "lineno", 0)
-    text = values.text(module, hook)
+    text = excerpt(module, hook)
     only = conditions.words(conditions.of_hook(module, unit, hook))
     result += comments([f"line {line}, `{text}`{new}, called around `train_step`{only}."])
   return result

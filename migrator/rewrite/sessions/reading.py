@@ -11,7 +11,7 @@ from migrator.lint import values
 from migrator.rewrite.sessions import conditions, restores
 from migrator.rewrite.sessions.found import Unit
 from migrator.rewrite.sessions.policy import Policy
-from migrator.rewrite.sessions.text import comments, source
+from migrator.rewrite.sessions.text import comments, excerpt, source
 
 
 def lines(
@@ -74,7 +74,7 @@ def instead(module: Module, unit: Unit, place: Union[ast.Call, ast.If]) -> list[
   """The comment above code in place of a call or an `if`, with the condition of it."""
   only = conditions.words(conditions.of(module, place, unit.calls))
   if isinstance(place, ast.Call):
-    return comments([f"In place of line {place.lineno}, `{values.text(module, place)}`{only}:"])
-  test = values.text(module, place.test)
+    return comments([f"In place of line {place.lineno}, `{excerpt(module, place)}`{only}:"])
+  test = excerpt(module, place.test)
   shown = f"lines {place.lineno}-{place.end_lineno}"
   return comments([f"In place of {shown}, `if {test}`, which it asks itself{only}:"])

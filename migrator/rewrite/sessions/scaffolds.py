@@ -11,7 +11,7 @@ from migrator.lint import values
 from migrator.lint.checks import reaching
 from migrator.rewrite.sessions import found
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.text import source, spell
+from migrator.rewrite.sessions.text import excerpt, source, spell
 
 _SCAFFOLD = "tf.train.Scaffold"
 _PARTS = {
@@ -59,7 +59,7 @@ def _told(
   module: Module, name: str, node: ast.expr, texts: dict[str, str], also: str
 ) -> Iterator[tuple[int, str]]:
   if name in texts and values.literal(module, node) not in (None, ""):
-    yield node.lineno, f"`{name}={values.text(module, node)}`: {texts[name]}{also}"
+    yield node.lineno, f"`{name}={excerpt(module, node)}`: {texts[name]}{also}"
 
 
 def questions(module: Module, scaffold: Optional[ast.expr], known: bool) -> Iterator[str]:
@@ -105,7 +105,7 @@ def creators(module: Module, unit: Unit) -> str:
   made: list[ast.AST] = [node]
   if isinstance(node, ast.Name):
     made = [b.value for b in reaching.reaching(module, node) if b.value is not None] or made
-  shown = ", ".join(f"line {_line(m)}: `{values.text(module, m)}`" for m in made)
+  shown = ", ".join(f"line {_line(m)}: `{excerpt(module, m)}`" for m in made)
   return (
     f"what the session restores is up to its `session_creator` ({shown}): the code restores what it saves itself, "
     "else loads what the hook saved."

@@ -41,3 +41,9 @@ def spell(lines: Sequence[int]) -> str:
   more = len(ordered) - _MOST_LINES
   rest = f" and {more} more" if more > 0 else ""
   return f"line{'' if len(ordered) == 1 else 's'} {shown}{rest}"
+
+
+def excerpt(module: Module, node: ast.AST, limit: int = 60) -> str:
+  """The source of an expression on one line, cut where it is long."""
+  text = " ".join(source(module, node).split())
+  return text if len(text) <= limit else text[: limit - 3] + "..."
