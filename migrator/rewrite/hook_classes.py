@@ -139,7 +139,7 @@ def _convert_key(plan: Plan, node: ast.ClassDef, argument: ast.expr) -> None:
     what = f"fetches {plan.module.source(argument)}"
     raise Unsupported("EM302", argument, hook=node.name, what=what)
   if key != name:
-    if not isinstance(argument, ast.Constant):
+    if not isinstance(argument, (ast.Constant, ast.Name)):
       what = f"fetches {plan.module.source(argument)}"
       raise Unsupported("EM302", argument, hook=node.name, what=what)
     plan.expressions[argument] = f'"{key}"'

@@ -217,6 +217,9 @@ def test_tensors_of_an_own_logging_hook_are_keys():
   given = TRAIN.replace("Hook()", f"Hook({tensors}, every_n_iter=2)")
   text = transformed(program(given, head=HEAD + LOGGING.format("x = 1")), target="fit")
   assert "Hook({'l': \"loss\"}, every_n_iter=2)" in text
+  named = HEAD + f"NAME = {LOSS}\n" + LOGGING.format("x = 1")
+  text = transformed(program(given.replace(LOSS, "NAME"), head=named), target="fit")
+  assert "Hook({'l': \"loss\"}, every_n_iter=2)" in text
   other = given.replace(LOSS, '"other:0"')
   message = left_whole(program(other, head=HEAD + LOGGING.format("x = 1")), "EM302")
   assert 'fetches "other:0"' in message
