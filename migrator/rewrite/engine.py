@@ -11,7 +11,16 @@ from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import Module
 from migrator.lint import wording
 from migrator.lint.finding import Finding
-from migrator.rewrite import all_hooks, canned, hook_notes, imports, tf1_names, tf2_faults, todo
+from migrator.rewrite import (
+  all_hooks,
+  canned,
+  hook_notes,
+  imports,
+  tf1_names,
+  tf2_faults,
+  todo,
+  unbound,
+)
 from migrator.rewrite.apply import apply
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.loop import LoopTarget
@@ -329,6 +338,11 @@ def _finish(module, path, plan, found, options, refused) -> Result:
   if changed:
     try:
       text = todo.mark(_apply(plan, module), module, path, reasons)
+      name = unbound.first(module, Module(text, path))
+      if name is not None:
+        node = plan.classes[0] if plan.classes else module.tree.body[0]
+        what = f"the new code would read `{name}`, which nothing binds"
+        raise Unsupported("EM220", node, what=what)
     except Unsupported as reason:
       plan.report(reason.code, reason.node, **reason.values)
       reasons, notes, left, text = plan.findings, [], found, module.text
