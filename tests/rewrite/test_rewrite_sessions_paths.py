@@ -47,6 +47,11 @@ def test_a_name_of_each_round_is_written_without_a_manager(name, changes):
   assert ("the name changes" in comments(code)) is changes
 
 
+def test_a_saver_that_kept_all_leaves_nothing_to_delete():
+  text = HOOK.replace("{path}", 'f"b/{total}"').replace('model.params["keep"]', "None")
+  assert "which no manager can do. The Saver kept all of them." in comments(proposed(text))
+
+
 def test_a_directory_that_is_put_together_again_in_each_round_is_one():
   text = (
     "saver = tf.train.Saver()\nfor i in n:\n  logs = os.path.join(DIR, 'a')\n"
@@ -65,12 +70,12 @@ def test_a_directory_that_only_the_saving_function_knows_is_said():
       def save(self, s, directory, step):
         self.saver.save(s, os.path.join(directory, "m"), global_step=step)
     """
-  assert "line 7: `directory` has its value there only: the manager" in comments(proposed(text))
+  assert "line 7: `directory` is known there only: the manager" in comments(proposed(text))
 
 
 def test_a_path_that_is_known_where_the_saver_is_made_is_no_question():
   said = comments(proposed(saver(save='saver.save(s, FLAGS.dir + "/m", global_step=i)')))
-  assert "has its value" not in said
+  assert "is known there only" not in said
   assert "changes" not in said
 
 
@@ -93,3 +98,9 @@ def test_a_program_that_went_on_without_a_checkpoint_asks_first():
   assert "restore(newest)" in code
   by_path = 'saver = tf.train.Saver()\nsaver.restore(s, "logs/m-3")\n'
   assert "Without a checkpoint" not in proposed(by_path)
+
+
+def test_a_comment_that_makes_a_line_too_long_stands_above():
+  path = "os.path.join(FLAGS.the_directory_of_all_checkpoints, FLAGS.the_name_of_the_checkpoint)"
+  code = proposed(f"saver = tf.train.Saver()\nsaver.restore(s, {path})\n")
+  assert f"# Of the old program:\nruntime.load_tf1_checkpoint(model, {path})\n" in code

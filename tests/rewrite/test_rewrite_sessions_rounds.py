@@ -45,9 +45,8 @@ def test_an_end_before_the_run_stays_before_and_one_after_it_after_the_save():
 
 def test_a_variable_of_the_end_that_a_run_sets_is_said():
   code = looped("at = -1\nwhile at < N:\n  _, at = session.run([train_op, global_step])")
-  assert "`at` is set in the loop of line 7: that stays" in comments(code)
-  assert "it is `int(step)`, or what `train_step` returns" in comments(code)
-  assert "`N` is set" not in code
+  assert "# `at`: set in the loop of line 7, which stays; what a run of the session gave is" in code
+  assert "`int(step)`, or what `train_step` returns" in comments(code)
 
 
 def test_rounds_that_are_counted_are_counted_in_the_new_loop():

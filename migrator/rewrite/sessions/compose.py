@@ -22,7 +22,7 @@ from migrator.rewrite.sessions import (
   varying,
 )
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.text import WIDTH, comments, spell
+from migrator.rewrite.sessions.text import WIDTH, comments, spell, with_comment
 
 
 class Names(NamedTuple):
@@ -149,10 +149,10 @@ class Proposal:
       changing = varying.changing(self._module, self._unit, saved)
       if names or changing:
         shown = ", ".join(f"`{n}`" for n in dict.fromkeys([*names, *changing]))
-        what = "may be another at each save" if changing else "has its value there only"
+        what = "may be another at each save" if changing else "is known there only"
         self._policy.questions.append(
-          f"line {saved.call.lineno}: {shown} {what}: the manager, which has one directory and one name, is made where "
-          "these are known, once."
+          f"line {saved.call.lineno}: {shown} {what}: the manager, which has one directory and one name, is made once, "
+          "where all of its path is known."
         )
 
   def _place(self) -> tuple[str, str, list[str]]:
@@ -212,7 +212,7 @@ class Proposal:
       read = restored.directory or restored.text
       loading = f"runtime.load_tf1_checkpoint({self._names.checkpoint}, {read})"
       if not self._is_saver:
-        code = [f"{loading}  # of the old program"]
+        code = with_comment(loading, "of the old program")
       elif own is None:
         code += comments([f"Where `{read}` is another place than `{directory}`: `{loading}`."])
       else:
@@ -232,7 +232,7 @@ class Proposal:
       path = f'os.path.join({saved.place.directory}, "tf2", {saved.place.name})'
       if saved.number is not None:
         path = f'"%s-%d" % ({path}, int({saved.number or step}))'
-      return [f"{checkpoint}.write({path})  # {why}"]
+      return with_comment(f"{checkpoint}.write({path})", why)
     number = f"checkpoint_number={saved.number}, " if saved.number else ""
     return [f"{manager}.save({number}check_interval=False)"]
 
@@ -269,8 +269,13 @@ class Proposal:
     calls = []
     for restored in self._restored:
       read = restored.directory or restored.text
-      loading = f"runtime.load_tf1_checkpoint({checkpoint}, {read})  # of the old program"
-      calls.append((restored.call.lineno, [*self._instead_of(restored.call), loading]))
+      loading = f"runtime.load_tf1_checkpoint({checkpoint}, {read})"
+      calls.append(
+        (
+          restored.call.lineno,
+          [*self._instead_of(restored.call), *with_comment(loading, "of the old program")],
+        )
+      )
     for saved in self._places:
       path = saved.text
       # The number in the text itself is a part of it; that of `global_step=` is not.
@@ -282,9 +287,11 @@ class Proposal:
     if changing:
       names = ", ".join(f"`{n}`" for n in dict.fromkeys(changing))
       keep = self._policy.keep[0].partition("=")[2]
+      kept = f"the newest {keep}: the program has to delete the older ones itself"
+      kept = "all of them" if keep in ("None", "0") else kept
       self._policy.questions.append(
         f"{spell([p.call.lineno for p in self._places])}: the name changes with each save ({names}), which no manager "
-        f"can do. The Saver kept the newest {keep}: the program has to delete the older ones itself."
+        f"can do. The Saver kept {kept}."
       )
     self._policy.questions.append(
       "`write` makes the file of this name, and no `checkpoint` file beside it for "

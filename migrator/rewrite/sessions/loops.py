@@ -10,9 +10,8 @@ from migrator.lint import values
 from migrator.rewrite.sessions import conditions, found, rounds
 from migrator.rewrite.sessions.found import Unit
 from migrator.rewrite.sessions.policy import Policy
-from migrator.rewrite.sessions.text import comments, excerpt, source
+from migrator.rewrite.sessions.text import LINE, comments, excerpt, source
 
-_LINE = 100
 _LOGGED = "log_step_count_steps"
 # What takes the place of a hook; for others the rewrite of hook classes says it.
 _COUNTERPARTS = {
@@ -70,7 +69,7 @@ def _stop(module: Module, unit: Unit, step: str) -> tuple[list[str], list[str]]:
     condition = conditions.of_hook(module, unit, hook)
     asked = f"{condition} and {step} >= {limit}" if condition else f"{step} >= {limit}"
     head, comment = f"  if {asked}:", "# asked after a step: a finished program makes one more"
-    fits = len(head) + len(comment) + 2 <= _LINE
+    fits = len(head) + len(comment) + 2 <= LINE
     inside += [f"{head}  {comment}"] if fits else [f"  {comment}", head]
     inside.append("    break")
   return before, inside

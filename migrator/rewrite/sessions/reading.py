@@ -11,7 +11,7 @@ from migrator.lint import values
 from migrator.rewrite.sessions import conditions, restores
 from migrator.rewrite.sessions.found import Unit
 from migrator.rewrite.sessions.policy import Policy
-from migrator.rewrite.sessions.text import comments, excerpt, source
+from migrator.rewrite.sessions.text import comments, excerpt, source, with_comment
 
 
 def lines(
@@ -35,7 +35,8 @@ def lines(
   result = ["from migrator import runtime"]
   for call, text, is_directory in read:
     result += instead(module, unit, call)
-    result.append(f"runtime.load_tf1_checkpoint(model, {text}{averages})  # of the old program")
+    loading = f"runtime.load_tf1_checkpoint(model, {text}{averages})"
+    result += with_comment(loading, "of the old program")
     newest = text
     if is_directory:
       asked = f"tf.train.latest_checkpoint({text})"

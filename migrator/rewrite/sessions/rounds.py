@@ -10,11 +10,11 @@ from migrator.analysis.module import Module
 from migrator.lint.checks import estimators
 from migrator.rewrite.sessions import conditions, runs
 from migrator.rewrite.sessions.found import Unit
-from migrator.rewrite.sessions.text import comments, source, spell
+from migrator.rewrite.sessions.text import LINE, comments, source, spell
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _STOPS = ("should_stop", "ShouldStop")
-_WIDTH = 100
+
 Loop = Union[ast.For, ast.AsyncFor, ast.While]
 
 
@@ -115,6 +115,7 @@ class _Ends:
     self._names = names
     self._step = step
     self.notes: list[str] = []
+    self._set_inside: dict[str, None] = {}
 
   def lines(self) -> tuple[list[str], list[str]]:
     """Those before and after the step of a round."""
@@ -135,6 +136,12 @@ class _Ends:
         after += lines
       else:
         before += lines
+    if self._set_inside:
+      names = ", ".join(f"`{n}`" for n in self._set_inside)
+      self.notes.append(
+        f"{names}: set in the loop of line {loop.lineno}, which stays; what a run of the session gave is "
+        f"`int({self._step})`, or what `train_step` returns."
+      )
     return before, after
 
   def _is_run(self, node: ast.AST) -> bool:
@@ -207,13 +214,9 @@ class _Ends:
   def _ending(self, condition: str, test: ast.expr) -> list[str]:
     """The lines that leave the new loop where a condition holds."""
     head, comment = f"  if {condition}:", f"# line {test.lineno}: the loop's own end"
-    fits = len(head) + len(comment) + 2 <= _WIDTH
+    fits = len(head) + len(comment) + 2 <= LINE
     names = [n for n in ast.walk(test) if isinstance(n, ast.Name) and n.id in condition]
-    for name in dict.fromkeys(n.id for n in names if self._is_set_inside(n)):
-      self.notes.append(
-        f"`{name}` is set in the loop of line {self._loop.lineno}: that stays; where a run of the session gave it, it is "
-        f"`int({self._step})`, or what `train_step` returns."
-      )
+    self._set_inside.update(dict.fromkeys(n.id for n in names if self._is_set_inside(n)))
     return [
       f"{head}  {comment}" if fits else f"  {comment}",
       *([] if fits else [head]),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from migrator.analysis.module import Module
 
 WIDTH = 96
+LINE = 100
 _MOST_LINES = 6
 
 
@@ -47,3 +48,9 @@ def excerpt(module: Module, node: ast.AST, limit: int = 60) -> str:
   """The source of an expression on one line, cut where it is long."""
   text = " ".join(source(module, node).split())
   return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def with_comment(code: str, comment: str) -> list[str]:
+  """A line of code and its comment, which stands above where both are too long for one line."""
+  line = f"{code}  # {comment}"
+  return [line] if len(line) <= LINE else [f"# {comment[0].upper()}{comment[1:]}:", code]
