@@ -177,3 +177,38 @@ def test_only_the_chief_of_supervisors_saves():
   assert "`is_chief=task == 0`: only the chief saves" in comments(proposed(text))
   text = SUPERVISED.format(arguments=", is_chief=True", session="", save="pass")
   assert "only the chief" not in comments(proposed(text))
+
+
+@pytest.mark.parametrize(
+  ("before", "hooks", "more"),
+  [
+    ("", "[Mine()]", ""),
+    ("", "[Mine(), *others]", "`others`"),
+    ("", "make_hooks(3)", "`make_hooks(3)`"),
+    ("", "[Mine()] + model.hooks", "`model.hooks`"),
+    ("hooks = [Mine()]\nhooks.extend([Other()])\n", "hooks", ""),
+    ("hooks = list()\nhooks.append(Other())\n", "hooks", ""),
+    ("hooks = [Mine()]\nhooks.extend(own())\n", "hooks", "`own()`"),
+    ("hooks = [Mine()]\nhooks += own()\n", "hooks", "`own()`"),
+    ("hooks = [Hook(n) for n in names]\n", "hooks", "`[Hook(n) for n in names]`"),
+    ("hooks = None\nhooks = hooks or []\n", "hooks", ""),
+  ],
+)
+def test_hooks_from_elsewhere_are_said(before, hooks, more):
+  said = comments(proposed(monitored(f"checkpoint_dir='m', hooks={hooks}", before)))
+  assert ("may bring more hooks" in said) is bool(more)
+  assert not more or f"{more} may bring more hooks than stand here" in said
+
+
+def test_hooks_of_the_caller_are_said():
+  text = """\
+    def train(hooks=None):
+      hooks = hooks or []
+      hooks.append(Mine())
+      with tf.train.MonitoredTrainingSession(checkpoint_dir='m', hooks=hooks) as session:
+        while not session.should_stop():
+          session.run(op)
+    """
+  said = comments(proposed(text))
+  assert "`hooks` may bring more hooks than stand here" in said
+  assert "`Mine()` becomes a callback" in said

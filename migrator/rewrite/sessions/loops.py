@@ -7,7 +7,7 @@ from typing import Optional
 
 from migrator.analysis.module import Module
 from migrator.lint import values
-from migrator.rewrite.sessions import conditions, found, rounds
+from migrator.rewrite.sessions import conditions, found, hook_lists, rounds
 from migrator.rewrite.sessions.found import Unit
 from migrator.rewrite.sessions.policy import Policy
 from migrator.rewrite.sessions.text import LINE, comments, excerpt, source
@@ -94,6 +94,11 @@ def _hooks(module: Module, unit: Unit) -> list[str]:
     text = excerpt(module, hook)
     only = conditions.words(conditions.of_hook(module, unit, hook))
     result += comments([f"line {line}, `{text}`{new}, called around `train_step`{only}."])
+  more = ", ".join(f"`{u}`" for u in hook_lists.unknown(module, unit))
+  if more:
+    result += comments(
+      [f"{more} may bring more hooks than stand here: these become callbacks, too."]
+    )
   return result
 
 
