@@ -74,7 +74,7 @@ def test_loops_around_and_more_loops_are_said():
     "for epoch in epochs:\n  while not session.should_stop():\n    session.run(train_op)\n"
     "while not session.should_stop():\n  session.run(other)"
   )
-  assert "line 6: the loop around it stays around this one" in comments(code)
+  assert "line 6: what loops around it stays around this one, with what ends it" in comments(code)
   assert "lines 7, 9: the session has 2 loops; this is the first of them" in comments(code)
 
 
@@ -135,3 +135,40 @@ def test_excerpts_of_several_lines_have_no_blanks_at_their_brackets():
     "with tf.train.MonitoredTrainingSession(\n  checkpoint_dir='m', hooks=hooks\n) as session:\n  pass\n"
   )
   assert "`Mine(every=3, of=[1])` becomes a callback" in comments(proposed(text))
+
+
+def test_a_loop_of_another_function_with_the_same_name_is_not_the_units():
+  function = (
+    "def {}():\n  with tf.train.MonitoredTrainingSession(checkpoint_dir='{}') as session:\n"
+    "    while not session.should_stop() and {}:\n      session.run(op)\n"
+  )
+  first, second = found(function.format("a", "a", "one") + function.format("b", "b", "two"))
+  assert "if not one:" in first.proposal
+  assert "if not two:" in second.proposal
+  assert "2 loops" not in first.proposal + second.proposal
+
+
+def test_a_loop_of_epochs_is_no_loop_of_steps():
+  code = looped(
+    "for epoch in range(E):\n  if session.should_stop():\n    break\n"
+    "  for i in range(S):\n    session.run(train_op)"
+  )
+  assert "for i, batch in zip(range(S), dataset):\n" in code
+  assert "line 6: what loops around it stays around this one" in comments(code)
+
+
+def test_a_loop_that_hands_the_session_on_does_not_count_its_steps():
+  code = looped("for epoch in range(E):\n  run_epoch(session)")
+  assert "\nfor batch in dataset:\n" in code
+  assert "line 6: `for epoch in range(E)`: what it calls runs the session" in comments(code)
+
+
+def test_a_loop_that_hands_the_session_to_the_loop_of_steps_is_said():
+  function = "def run_epoch(session):\n  for step in range(S):\n    session.run(op)\n"
+  main = (
+    "def main():\n  sv = tf.train.Supervisor(logdir=L)\n  with sv.managed_session() as session:\n"
+    "    for epoch in range(E):\n      run_epoch(session)\n"
+  )
+  code = proposed(function + main)
+  assert "for step, batch in zip(range(S), dataset):\n" in code
+  assert "line 9: what loops around it stays around this one" in comments(code)

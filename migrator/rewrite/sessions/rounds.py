@@ -13,6 +13,7 @@ from migrator.rewrite.sessions.found import Unit
 from migrator.rewrite.sessions.text import LINE, comments, source, spell
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_HEAD = "for batch in dataset:"
 _STOPS = ("should_stop", "ShouldStop")
 
 Loop = Union[ast.For, ast.AsyncFor, ast.While]
@@ -36,27 +37,39 @@ class Rounds(NamedTuple):
 
 def of(module: Module, unit: Unit, step: str) -> Rounds:
   """Reads the loop of a unit; the notes say where there is none, or several."""
-  found = _loops(module, unit)
+  names = runs.session_names(module, unit)
+  found = _loops(module, unit, names)
   if not found:
     text = "The loop of the session is not seen here: the caller's becomes this; what else ends it stays."
-    return Rounds(comments([text]), "for batch in dataset:", [], [])
+    return Rounds(comments([text]), _HEAD, [], [])
   loop, notes = found[0], []
   if len(found) > 1:
     lines = spell([other.lineno for other in found])
     notes.append(f"{lines}: the session has {len(found)} loops; this is the first of them.")
-  outer = [a for a in module.ancestors(loop) if isinstance(a, _LOOPS)]
   inside = set(module.ancestors(unit.call))
-  for around in outer:
-    if around not in inside:
-      notes.append(f"line {around.lineno}: the loop around it stays around this one.")
-  reader = _Ends(module, loop, runs.session_names(module, unit), step)
+  around = [a for a in module.ancestors(loop) if isinstance(a, _LOOPS) and a not in inside]
+  if _function(module, loop) is not _function(module, unit.call):
+    around += [n for n in _own_loops(module, unit, names) if n not in around]
+  if around:
+    lines = spell([a.lineno for a in around])
+    notes.append(f"{lines}: what loops around it stays around this one, with what ends it.")
+  head = _HEAD
+  if any(_is_run(module, n, names) for n in _direct(module, loop)):
+    head = _head(module, loop)
+  elif isinstance(loop, (ast.For, ast.AsyncFor)):
+    rounds = f"for {source(module, loop.target)} in {source(module, loop.iter)}"
+    notes.append(
+      f"line {loop.lineno}: `{rounds}`: what it calls runs the session. Where that is more than one step, the loop stays "
+      "around this one, else this one has as many rounds."
+    )
+  reader = _Ends(module, loop, names, step)
   before, after = reader.lines()
-  return Rounds(comments([*notes, *reader.notes]), _head(module, loop), before, after)
+  return Rounds(comments([*notes, *reader.notes]), head, before, after)
 
 
 def _head(module: Module, loop: Loop) -> str:
   if isinstance(loop, ast.While):
-    return "for batch in dataset:"
+    return _HEAD
   target = source(module, loop.target)
   if isinstance(loop.target, ast.Tuple) and loop.target.elts:
     parts = [source(module, e) for e in loop.target.elts]
@@ -64,15 +77,53 @@ def _head(module: Module, loop: Loop) -> str:
   return f"for {target}, batch in zip({source(module, loop.iter)}, dataset):"
 
 
-def _loops(module: Module, unit: Unit) -> list[Loop]:
-  """The loops that ask the session whether to stop, else those that use it; without inner ones."""
-  names = runs.session_names(module, unit)
-  found = [n for n in list(module.scope_of) if isinstance(n, _LOOPS)]
-  loops = sorted(found, key=lambda n: n.lineno)
+def _loops(module: Module, unit: Unit, names: set[str]) -> list[Loop]:
+  """The loops of the session, without those within them.
+
+  Those that ask it whether to stop, else those that run it, else those that hand it on; those of the
+  unit's own function, if there are any. A `for` that asks and has its runs in loops within it gives way
+  to these: its rounds are no steps.
+  """
+  loops: list[Loop] = [n for n in list(module.scope_of) if isinstance(n, _LOOPS)]
+  loops.sort(key=lambda n: n.lineno)
   asking = [n for n in loops if any(_asks(module, c, names) for c in _direct(module, n))]
+  running = [n for n in loops if any(_is_run(module, c, names) for c in _direct(module, n))]
   using = [n for n in loops if any(_uses(module, c, names) for c in _direct(module, n))]
-  taken = asking or using
+  taken: list[Loop] = []
+  for loop in asking:
+    within = [n for n in running if loop in module.ancestors(n)]
+    gives_way = not isinstance(loop, ast.While) and loop not in running
+    taken += within if gives_way and within else [loop]
+  taken = taken or running or using
+  function = _function(module, unit.call)
+  taken = [n for n in taken if _function(module, n) is function] or taken
+  taken = list(dict.fromkeys(taken))
   return [n for n in taken if not any(a in taken for a in module.ancestors(n))]
+
+
+def _own_loops(module: Module, unit: Unit, names: set[str]) -> list[Loop]:
+  """The loops of the function of a unit that hand its session on."""
+  function = _function(module, unit.call)
+  loops: list[Loop] = [n for n in list(module.scope_of) if isinstance(n, _LOOPS)]
+  return [
+    n
+    for n in loops
+    if _function(module, n) is function and any(_uses(module, c, names) for c in _direct(module, n))
+  ]
+
+
+def _function(module: Module, node: ast.AST) -> Optional[ast.AST]:
+  functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+  return next((a for a in module.ancestors(node) if isinstance(a, functions)), None)
+
+
+def _is_run(module: Module, node: ast.AST, names: Iterable[str]) -> bool:
+  return (
+    isinstance(node, ast.Call)
+    and isinstance(node.func, ast.Attribute)
+    and node.func.attr in ("run", "run_step_fn")
+    and source(module, node.func.value) in names
+  )
 
 
 def _direct(module: Module, loop: Loop) -> Iterator[ast.AST]:
@@ -128,7 +179,7 @@ class _Ends:
         text = conditions.negated(kept, ast.parse(kept, mode="eval").body)
         before += self._ending(text, loop.test)
     calls = [n for n in _direct(self._module, loop) if isinstance(n, ast.Call)]
-    ran = [c.lineno for c in calls if self._is_run(c)]
+    ran = [c.lineno for c in calls if _is_run(self._module, c, self._names)]
     exits = [n for n in estimators.own_nodes(loop) if isinstance(n, (ast.Break, ast.Return))]
     for node in sorted(exits, key=lambda n: n.lineno):
       lines = self._exit(node)
@@ -143,14 +194,6 @@ class _Ends:
         f"`int({self._step})`, or what `train_step` returns."
       )
     return before, after
-
-  def _is_run(self, node: ast.AST) -> bool:
-    return (
-      isinstance(node, ast.Call)
-      and isinstance(node.func, ast.Attribute)
-      and node.func.attr in ("run", "run_step_fn")
-      and source(self._module, node.func.value) in self._names
-    )
 
   def _exit(self, node: Union[ast.Break, ast.Return]) -> list[str]:
     """The lines for one statement that leaves the loop."""
