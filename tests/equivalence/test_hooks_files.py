@@ -78,11 +78,12 @@ TABLES = {
   listener     10         14          8           5      3
   ValueError:  -          -           -           1      1
   all:         25         32          18          15     11
+  saved:       0,5,10,12  0,5,7,7,12  0,5,7       0,5    0
   kept:        10,12      7,12        5,7         0,5    0
   resumed:     0          0,7         0           0      0
   """,
 }
-ROWS = [row for program, text in TABLES.items() for row in table.rows(program, text)]
+CASES = table.cases(TABLES.items(), SCENARIOS)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,6 @@ def told(tmp_path_factory, legacy_python, target_pythons):
     yield found
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize(("row", "target", "python"), CASES, indirect=["target", "python"], ids=str)
 def test_hook_does_what_it_did_under_the_estimator(told, row, target, python):
   assert stories.difference(told, row, target, python) == ""

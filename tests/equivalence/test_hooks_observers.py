@@ -66,18 +66,20 @@ TABLES = {
   """,
 }
 MORE = """
-                               begin  before_run  at_step  end       nan
-  first                        1      2           15       26        5
-  last                         -      1           14       25        5
-  RuntimeError:                1      1           1        1         -
-  NanLossDuringTrainingError:  -      -           -        -         1
-  all:                         3      5           31       53        12
-  saved:                       -      0           0,4      0,4,8,12  0
-  kept:                        -      0           0,4      0,4,8,12  0
-  resumed:                     -      -           0        0         0
+                               begin  before_run  at_step  end       data_ends  nan
+  first                        1      2           15       26        12         5
+  last                         -      1           14       25        11         5
+  data_ends                    -      -           -        -         1          -
+  RuntimeError:                1      1           1        1         -          -
+  NanLossDuringTrainingError:  -      -           -        -         -          1
+  all:                         3      5           31       53        25         12
+  saved:                       -      0           0,4      0,4,8,12  0,4,5      0
+  kept:                        -      0           0,4      0,4,8,12  0,4,5      0
+  resumed:                     -      -           0        0         0          0
 """
-ROWS = [row for program, text in TABLES.items() for row in table.rows(program, text)]
-ROWS += table.rows("hooks_stopping", MORE)
+CASES = table.cases(
+  [*TABLES.items(), ("hooks_stopping", MORE)], SCENARIOS, only={"data_ends": "fit"}
+)
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +89,6 @@ def told(tmp_path_factory, legacy_python, target_pythons):
     yield found
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize(("row", "target", "python"), CASES, indirect=["target", "python"], ids=str)
 def test_hook_does_what_it_did_under_the_estimator(told, row, target, python):
   assert stories.difference(told, row, target, python) == ""

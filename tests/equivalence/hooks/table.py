@@ -12,6 +12,8 @@ these names are of the whole run:
 
 import dataclasses
 
+# Target and TensorFlow of the migrated programs. Two of them are the other two of a product.
+BOTH = (("fit", "2.21"), ("loop", "2.15")), (("fit", "2.15"), ("loop", "2.21"))
 OF_THE_RUN = ("all:", "steps:", "saved:", "kept:", "resumed:")
 
 
@@ -42,4 +44,26 @@ def rows(program, text):
   for name, *cells in lines:
     assert len(cells) == len(header), f"the row {name} has {len(cells)} cells, not {len(header)}"
     found += [Row(program, name, s, cell) for s, cell in zip(header, cells) if cell != "-"]
+  return found
+
+
+def cases(tables, scenarios, only=None):
+  """Returns the tests of tables: tuples (row, target, version).
+
+  The first scenario of a program runs with both targets on both versions. The others do so by turns:
+  each with both targets and on both versions, but in two runs.
+
+  Args:
+    tables: Pairs of program and text.
+    scenarios: Names in order, by program.
+    only: By scenario, the one target that does what the real hooks did.
+  """
+  found = []
+  for program, text in tables:
+    names = list(scenarios[program])
+    for row in rows(program, text):
+      place = names.index(row.scenario)
+      target = (only or {}).get(row.scenario)
+      pairs = BOTH[0] + BOTH[1] if target or not place else BOTH[place % 2]
+      found += [(row, *pair) for pair in pairs if target in (None, pair[0])]
   return found
