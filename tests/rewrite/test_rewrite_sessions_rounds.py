@@ -157,10 +157,18 @@ def test_a_loop_of_epochs_is_no_loop_of_steps():
   assert "line 6: what loops around it stays around this one" in comments(code)
 
 
-def test_a_loop_that_hands_the_session_on_does_not_count_its_steps():
-  code = looped("for epoch in range(E):\n  run_epoch(session)")
+@pytest.mark.parametrize(
+  "body",
+  [
+    "run_epoch(session)",
+    "run_epoch(s=session)\n  print(session.run(rate))",
+    "session.run(start)\n  for i in range(S):\n    session.run(train_op)",
+  ],
+)
+def test_a_loop_whose_rounds_may_be_several_steps_does_not_count_them(body):
+  code = looped(f"for epoch in range(E):\n  {body}")
   assert "\nfor batch in dataset:\n" in code
-  assert "line 6: `for epoch in range(E)`: what it calls runs the session" in comments(code)
+  assert "line 6: `for epoch in range(E)`: not only its own lines run the session" in comments(code)
 
 
 def test_a_loop_that_hands_the_session_to_the_loop_of_steps_is_said():

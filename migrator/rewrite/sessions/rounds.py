@@ -54,12 +54,12 @@ def of(module: Module, unit: Unit, step: str) -> Rounds:
     lines = spell([a.lineno for a in around])
     notes.append(f"{lines}: what loops around it stays around this one, with what ends it.")
   head = _HEAD
-  if any(_is_run(module, n, names) for n in _direct(module, loop)):
+  if _runs_a_step(module, loop, names):
     head = _head(module, loop)
   elif isinstance(loop, (ast.For, ast.AsyncFor)):
     rounds = f"for {source(module, loop.target)} in {source(module, loop.iter)}"
     notes.append(
-      f"line {loop.lineno}: `{rounds}`: what it calls runs the session. Where that is more than one step, the loop stays "
+      f"line {loop.lineno}: `{rounds}`: not only its own lines run the session. Where a round is more than one step, the loop stays "
       "around this one, else this one has as many rounds."
     )
   reader = _Ends(module, loop, names, step)
@@ -99,6 +99,23 @@ def _loops(module: Module, unit: Unit, names: set[str]) -> list[Loop]:
   taken = [n for n in taken if _function(module, n) is function] or taken
   taken = list(dict.fromkeys(taken))
   return [n for n in taken if not any(a in taken for a in module.ancestors(n))]
+
+
+def _runs_a_step(module: Module, loop: Loop, names: set[str]) -> bool:
+  """Whether each round runs the session itself, and nothing else does: no inner loop, no call."""
+  if not any(_is_run(module, n, names) for n in _direct(module, loop)):
+    return False
+  for node in estimators.own_nodes(loop):
+    if not isinstance(node, ast.Call):
+      continue
+    if _is_run(module, node, names):
+      inner = next(a for a in module.ancestors(node) if isinstance(a, _LOOPS))
+      if inner is not loop:
+        return False
+    given = [*node.args, *(k.value for k in node.keywords)]
+    if any(_uses(module, g, names) for g in given):
+      return False
+  return True
 
 
 def _own_loops(module: Module, unit: Unit, names: set[str]) -> list[Loop]:
