@@ -16,6 +16,7 @@ import atexit
 import functools
 import importlib
 import json
+import logging
 import os
 import random
 import sys
@@ -80,6 +81,9 @@ def main():
       if name == "tensorflow":
         raise
   importlib.import_module("tensorflow").keras.layers.Layer  # lazily imported  # noqa: B018
+  # TensorFlow 2.21 logs a save with absl, which gives the root logger a handler then: all lines of
+  # TensorFlow's logger would be written twice from there on.
+  logging.getLogger("tensorflow").propagate = False
   answer = os.fdopen(os.dup(1), "w")
   os.dup2(2, 1)  # what TensorFlow prints is no answer
   for line in sys.stdin:

@@ -32,6 +32,24 @@ SCENARIOS = {
 }
 
 TABLES = {
+  "hooks_built_in": """
+                               plain     resumed       input_ends  last_step  last_resumed  num_steps  nan  nan_stops
+  calls                        25        26            16          15         16            18         4    4
+  logging                      4         5             3           3          3             4          1    1
+  formatted                    3         3             2           2          2             2          1    1
+  at_end                       1         2             -           1          2             2          -    -
+  own_logging                  12        12            7           7          7             8          2    2
+  own_counter                  3         3             2           2          1             2          -    -
+  final_ops                    1         2             -           1          2             2          -    -
+  profiles                     1         2             1           1          2             2          1    1
+  loss                         1         2             1           1          2             2          1    1
+  global_step/sec:             5         5             3           3          2             2          -    -
+  NanLossDuringTrainingError:  -         -             -           -          -             -          1    1
+  all:                         43        47            -           27         30            34         9    9
+  saved:                       0,4,8,12  0,4,5,5,9,12  0,4,7       0,4,7      0,4,5,5,7     0,4,4,8    0    0
+  kept:                        0,4,8,12  0,4,5,9,12    0,4,7       0,4,7      0,4,5,7       0,4,8      0    0
+  resumed:                     0         0,5           0           0          0,5           0,4        0    0
+  """,
   "hooks_early_stopping": """
                lower               higher                    no_decrease                  no_increase                own
   calls        15                  16                        20                           20                         17
@@ -59,7 +77,7 @@ TABLES = {
   resumed:     0      0      0      0         0,6
   """,
 }
-ROWS = [row for program, text in TABLES.items() for row in table.rows(program, text)]
+CASES = table.cases(TABLES.items(), SCENARIOS)
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +87,6 @@ def told(tmp_path_factory, legacy_python, target_pythons):
     yield found
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize(("row", "target", "python"), CASES, indirect=["target", "python"], ids=str)
 def test_hook_does_what_it_did_under_the_estimator(told, row, target, python):
   assert stories.difference(told, row, target, python) == ""

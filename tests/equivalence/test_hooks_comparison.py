@@ -55,6 +55,11 @@ def test_only_the_count_in_the_end_is_left_out():
   assert reported.without_counts([*run, "a end 2"], ["a"]) == run
 
 
+def test_only_the_value_that_a_hook_fetched_in_the_end_is_left_out():
+  run = ["own 2.5", "final_ops 2.5", "at_end loss = 1.5"]
+  assert reported.without_values_of_the_end(run) == ["own 2.5", "final_ops *", "at_end loss = *"]
+
+
 def test_only_the_start_of_hooks_is_put_in_one_order():
   start = ["a begin", "b begin", "a after_create_session", "b after_create_session"]
   migrated = [start[0], start[2], start[1], start[3]]
