@@ -12,6 +12,15 @@ ESTIMATOR_PROGRAMS = (
   "iris_default_policy",
   "iris_temporary_dir",
   "changed_hidden_units",
+  "hooks_built_in",
+  "hooks_early_stopping",
+  "hooks_evaluate",
+  "hooks_files",
+  "hooks_listeners",
+  "hooks_observers",
+  "hooks_saver",
+  "hooks_sessions",
+  "hooks_stopping",
 )
 
 
