@@ -152,7 +152,10 @@ def _report_last(
     return
   for leaf in leaves:
     if leaf.key == "loss":
-      what = "at the end the loss is that of the last step; TF1 computed one of a further batch"
+      what = (
+        "at the end the loss is that of the last step; TF1 computed one of a further batch, and "
+        "`train` raised OutOfRangeError where there was none"
+      )
       plan.report("EM323", leaf.node, hook=hook, what=what)
 
 
