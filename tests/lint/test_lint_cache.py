@@ -402,7 +402,7 @@ def test_several_processes_use_the_cache_too(examined):
 
 
 def test_all_fields_of_findings_and_directives_survive():
-  finding = Finding("EM1", "n", "é", "a.py", Span(1, 2, 3, 4), "safe", 5, "\udcff", "r")
+  finding = Finding("EM1", "n", "é", "a.py", Span(1, 2, 3, 4), "safe", 5, "\udcff", "r", "p")
   assert all(finding)
   directives = (Directive(1, 2, 3, ("EM1",), 4, "s", 5, True, True), Directive(1, 2, 3))
   assert all(directives[0])
