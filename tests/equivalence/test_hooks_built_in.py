@@ -12,6 +12,7 @@ SCENARIOS = {
     "last_step": [("--last_step", "7")],
     "last_resumed": [("--last_step", "5"), ("--last_step", "7")],
     "num_steps": [("--num_steps", "4"), ("--num_steps", "4")],
+    "evaluated": [("--evaluate_every", "5")],
     "nan": [("--learning_rate", "1e30")],
     "nan_stops": [("--learning_rate", "1e30", "--nan_stops")],
   },
@@ -33,22 +34,23 @@ SCENARIOS = {
 
 TABLES = {
   "hooks_built_in": """
-                               plain     resumed       input_ends  last_step  last_resumed  num_steps  nan  nan_stops
-  calls                        25        26            16          15         16            18         4    4
-  logging                      4         5             3           3          3             4          1    1
-  formatted                    3         3             2           2          2             2          1    1
-  at_end                       1         2             -           1          2             2          -    -
-  own_logging                  12        12            7           7          7             8          2    2
-  own_counter                  3         3             2           2          1             2          -    -
-  final_ops                    1         2             -           1          2             2          -    -
-  profiles                     1         2             1           1          2             2          1    1
-  loss                         1         2             1           1          2             2          1    1
-  global_step/sec:             5         5             3           3          2             2          -    -
-  NanLossDuringTrainingError:  -         -             -           -          -             -          1    1
-  all:                         43        47            -           27         30            34         9    9
-  saved:                       0,4,8,12  0,4,5,5,9,12  0,4,7       0,4,7      0,4,5,5,7     0,4,4,8    0    0
-  kept:                        0,4,8,12  0,4,5,9,12    0,4,7       0,4,7      0,4,5,7       0,4,8      0    0
-  resumed:                     0         0,5           0           0          0,5           0,4        0    0
+                               plain     resumed       input_ends  last_step  last_resumed  num_steps  nan  nan_stops  evaluated
+  calls                        25        26            16          15         16            18         4    4          25
+  logging                      4         5             3           3          3             4          1    1          4
+  formatted                    3         3             2           2          2             2          1    1          -
+  at_end                       1         2             -           1          2             2          -    -          -
+  own_logging                  12        12            7           7          7             8          2    2          -
+  own_counter                  3         3             2           2          1             2          -    -          -
+  evaluated                    -         -             -           -          -             -          -    -          4
+  final_ops                    1         2             -           1          2             2          -    -          -
+  profiles                     1         2             1           1          2             2          1    1          -
+  loss                         1         2             1           1          2             2          1    1          -
+  global_step/sec:             5         5             3           3          2             2          -    -          -
+  NanLossDuringTrainingError:  -         -             -           -          -             -          1    1          -
+  all:                         43        47            -           27         30            34         9    9          -
+  saved:                       0,4,8,12  0,4,5,5,9,12  0,4,7       0,4,7      0,4,5,5,7     0,4,4,8    0    0          0,4,8,12
+  kept:                        0,4,8,12  0,4,5,9,12    0,4,7       0,4,7      0,4,5,7       0,4,8      0    0          0,4,8,12
+  resumed:                     0         0,5           0           0          0,5           0,4        0    0          0
   """,
   "hooks_early_stopping": """
                lower               higher                    no_decrease                  no_increase                own

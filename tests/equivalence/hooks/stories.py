@@ -16,6 +16,7 @@ MODEL_DIR = ("--model_dir", "{model_dir}")
 OF_GRAPHS = ("hooks_built_in",)
 GRAPH_MODE = harness.HERE / "hooks" / "graph_mode.py"
 LOGGED = "INFO:tensorflow:"
+EVALUATED = "Saving dict for global step"
 SECONDS = re.compile(r"(?<=\()\d+\.\d+(?= sec\))|(?<=global_step/sec: )\S+")
 
 
@@ -60,9 +61,13 @@ class Story:
 
 
 def logged(errors):
-  """Returns the lines that TensorFlow's logger wrote to stderr, without times."""
+  """Returns the lines that TensorFlow's logger wrote to stderr, without times.
+
+  Those of an evaluation begin with "evaluated".
+  """
   found = [line for line in errors.splitlines() if line.startswith(LOGGED)]
-  return [SECONDS.sub("*", line[len(LOGGED) :]) for line in found]
+  found = [SECONDS.sub("*", line[len(LOGGED) :]) for line in found]
+  return [line.replace(EVALUATED, "evaluated") for line in found]
 
 
 class Stories:
