@@ -9,6 +9,10 @@ _COUNTERPARTS = {
     "`runtime.BackupAndRestore` saves in `fit`, `runtime.CheckpointManager` in a loop, and "
     "`runtime.CheckpointSaver` at its place among the callbacks"
   ),
+  **dict.fromkeys(
+    ("DumpingDebugHook", "GrpcDebugHook", "LocalCLIDebugHook", "TensorBoardDebugHook"),
+    "`tf.debugging.experimental.enable_dump_debug_info` records what an eager program computes",
+  ),
   "FeedFnHook": "nothing is fed in TF2, so what it feeds becomes a part of the dataset",
   "FinalOpsHook": "`runtime.FinalOps` reads the loss, the step or variables at the end",
   "GlobalStepWaiterHook": "it has no counterpart, as workers of one strategy begin together",

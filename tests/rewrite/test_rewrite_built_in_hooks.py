@@ -271,3 +271,9 @@ def test_profile_of_another_format_is_reported():
   result = run(program("[tf1.train.ProfilerHook(save_steps=50)]"))
   said = [f.message for f in result.findings if f.code == "EM323"]
   assert len(said) == 1 and "`timeline-<step>.json`" in said[0]
+
+
+def test_hooks_of_the_debugger_are_told_what_takes_their_place():
+  head = "from tensorflow.python import debug as tf_debug\n"
+  source = head + program("[tf_debug.LocalCLIDebugHook()]")
+  assert "enable_dump_debug_info" in left_whole(source, "EM303")
