@@ -3,6 +3,8 @@
 A callback gets "loss" in its logs; the counter of the graph is a variable here.
 """
 
+import types
+
 import numpy as np
 import tensorflow as tf
 from hook_sessions import LOSSES, Lines, Seen
@@ -41,7 +43,8 @@ class Loop:
     self._host = _Host()
     self._step = tf.Variable(0, dtype=tf.int64)
     self.counter = tf.Variable(100.0)
-    steps.register(self._host, self._step)
+    counted = types.SimpleNamespace(by_name={steps.GLOBAL_STEP: self._step})
+    steps.register(self._host, counted)
 
   def train(self, callbacks, losses=LOSSES, first=0, stop_at=None):
     """Trains; arguments and result are those of `with_hooks`."""
