@@ -30,7 +30,14 @@ RUN_CONFIG_PARAMETERS = tuple(
   experimental_max_worker_delay_secs session_creation_timeout_secs
   checkpoint_save_graph_def""".split()
 )
-METHOD_PARAMETERS = {
+_EXPORT = (
+  "export_dir_base",
+  "serving_input_receiver_fn",
+  "assets_extra",
+  "as_text",
+  "checkpoint_path",
+)
+METHOD_PARAMETERS: dict[str, tuple[str, ...]] = {
   "train": ("input_fn", "hooks", "steps", "max_steps", "saving_listeners"),
   "evaluate": ("input_fn", "steps", "hooks", "checkpoint_path", "name"),
   "predict": (
@@ -40,6 +47,12 @@ METHOD_PARAMETERS = {
     "checkpoint_path",
     "yield_single_examples",
   ),
+  "train_and_evaluate": ("train_spec", "eval_spec"),  # after the estimator
+  "export_saved_model": (*_EXPORT, "experimental_mode", "strip_default_attrs"),
+  "export_savedmodel": (*_EXPORT, "strip_default_attrs"),
+  "latest_checkpoint": (),
+  "get_variable_names": (),
+  "get_variable_value": ("name",),
 }
 NUMPY_INPUT_FN_PARAMETERS = tuple(
   "x y batch_size num_epochs shuffle queue_capacity num_threads".split()

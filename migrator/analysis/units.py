@@ -9,7 +9,9 @@ from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module
 
 ESTIMATOR_SUFFIXES = ("Classifier", "Regressor", "Estimator")
-_METHODS = tuple(facts.METHOD_PARAMETERS)
+_TRAIN_AND_EVALUATE = "train_and_evaluate"
+_SPELLINGS = {"export_savedmodel": "export_saved_model"}
+_METHODS = frozenset(facts.METHOD_PARAMETERS) - {_TRAIN_AND_EVALUATE}
 
 
 class Problem(NamedTuple):
@@ -21,20 +23,29 @@ class Problem(NamedTuple):
 
 
 class Construction(NamedTuple):
-  """One call of an estimator's constructor that is assigned to the unit's variable."""
+  """One call of an estimator's constructor that is assigned to the unit's variable.
+
+  `kind` is the class, which may be another than that of the unit's first construction.
+  """
 
   call: ast.Call
   symbol: symbols.Symbol
   statement: ast.stmt
   arguments: dict[str, facts.Argument]
+  kind: str
 
 
 class MethodCall(NamedTuple):
-  """One `estimator.train(...)`, `.evaluate(...)` or `.predict(...)`."""
+  """One `estimator.train(...)` or other method, or `tf.estimator.train_and_evaluate(...)`.
+
+  `method` is a key of `facts.METHOD_PARAMETERS`, "export_saved_model" for both spellings of it.
+  `owner` is what the method is called on, or the first argument of train_and_evaluate.
+  """
 
   call: ast.Call
   method: str
   arguments: dict[str, facts.Argument]
+  owner: ast.expr
 
 
 class Unit:
@@ -44,6 +55,9 @@ class Unit:
     name: the variable.
     kind: the estimator's class, for example "DNNClassifier".
     flavour: "v1" or "v2"; flavour_reason says why, "" when the spelling leaves no choice.
+    handle: whether the estimator flows on from its variable (out of a factory function, into other
+      functions, through an attribute), or is one of several classes: what takes its place must
+      then be one object.
     handed: where it is handed to a hook of TensorFlow that reads its directory or evaluates.
     eval_dir_calls: the calls of `eval_dir`, and the directory's name in the model directory.
     problems: reasons why it stays as it is; empty when the facts are complete.
@@ -66,6 +80,7 @@ class Unit:
     self.node = node
     self.constructions: list[Construction] = []
     self.calls: list[MethodCall] = []
+    self.handle = False
     self.model_dir_reads: list[ast.Attribute] = []
     self.handed: list[ast.Name] = []
     self.eval_dir_calls: dict[ast.Call, str] = {}
@@ -169,7 +184,7 @@ def _add_construction(module, unit, call, symbol, statement) -> None:
   for name in arguments:
     if name not in parameters:
       unit.problem("EM208", call, argument=name)
-  unit.constructions.append(Construction(call, symbol, statement, arguments))
+  unit.constructions.append(Construction(call, symbol, statement, arguments, unit.kind))
 
 
 def _add_variable_uses(module: Module, unit: Unit) -> None:
@@ -188,6 +203,10 @@ def _add_variable_uses(module: Module, unit: Unit) -> None:
     if _is_hook_argument(module, name):
       unit.handed.append(name)
       continue
+    together = _train_and_evaluate(module, name)
+    if together is not None:
+      unit.calls.append(together)
+      continue
     if not isinstance(parent, ast.Attribute):
       unit.problem("EM212", name, what="is handed to other code")
       continue
@@ -197,13 +216,31 @@ def _add_variable_uses(module: Module, unit: Unit) -> None:
       if arguments is None:
         unit.problem("EM209", call, name=f"{parent.attr}(*args or **kwargs)")
         continue
-      unit.calls.append(MethodCall(call, parent.attr, arguments))
+      method = _SPELLINGS.get(parent.attr, parent.attr)
+      unit.calls.append(MethodCall(call, method, arguments, name))
     elif parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
       unit.model_dir_reads.append(parent)
     elif isinstance(call, ast.Call) and _eval_dir(module, parent, call) is not None:
       unit.eval_dir_calls[call] = _eval_dir(module, parent, call) or ""
     else:
       unit.problem("EM209", parent, name=parent.attr)
+
+
+def _train_and_evaluate(module: Module, owner: ast.expr) -> Optional[MethodCall]:
+  """The call of `tf.estimator.train_and_evaluate` to which an estimator is given, or None."""
+  parent = module.parents.get(owner)
+  call = module.parents.get(parent) if isinstance(parent, ast.keyword) else parent
+  symbol = module.resolve(call.func) if isinstance(call, ast.Call) else None
+  if symbol is None or symbol.path != f"tf.estimator.{_TRAIN_AND_EVALUATE}":
+    return None
+  assert isinstance(call, ast.Call)
+  parameters = ("estimator", *facts.METHOD_PARAMETERS[_TRAIN_AND_EVALUATE])
+  arguments = facts.bind_arguments(call, parameters)
+  if arguments is None or "estimator" not in arguments:
+    return None
+  if arguments.pop("estimator").value is not owner:
+    return None
+  return MethodCall(call, _TRAIN_AND_EVALUATE, arguments, owner)
 
 
 def _is_hook_argument(module: Module, name: ast.Name) -> bool:

@@ -104,6 +104,8 @@ class Target(abc.ABC):
 
   def _check_call(self, call: units.MethodCall) -> None:
     plan, arguments = self.plan, call.arguments
+    if not hasattr(self, call.method):
+      raise Unsupported("EM209", call.call, name=call.method)
     for name in arguments:
       if name not in facts.METHOD_PARAMETERS[call.method]:
         raise Unsupported("EM209", arguments[name].node, name=f"{call.method}({name}=)")

@@ -44,7 +44,9 @@ def test_positional_arguments_are_bound_to_their_names():
     (f"def f():\n  return {NEW}", "EM212"),
     (f"self.e = {NEW}", "EM212"),
     (f"e = {NEW}\ne = other()\ne.train(f)", "EM212"),
-    (f"e = {NEW}\ne.export_saved_model('d', f)", "EM209"),
+    (f"e = {NEW}\ne.experimental_export_all_saved_models('d', f)", "EM209"),
+    (f"e = {NEW}\ntf.estimator.train_and_evaluate(e, *specs)", "EM212"),
+    (f"e = {NEW}\ntf.estimator.train_and_evaluate(spec, e, spec)", "EM212"),
     (f"e = {NEW}\ne.train(**options)", "EM209"),
     ("e = tf.estimator.DNNClassifier(**options)\ne.train(f)", "EM208"),
     ("e = tf.estimator.DNNClassifier([1], columns, colour=3)\ne.train(f)", "EM208"),
@@ -79,3 +81,36 @@ def test_units_of_different_functions_are_apart():
       e.evaluate(f)
     """
   assert [[c.method for c in unit.calls] for unit in find(source)] == [["train"], ["evaluate"]]
+
+
+def test_train_and_evaluate_is_a_call_of_its_first_argument():
+  (unit,) = find(f"""
+    import tensorflow.compat.v1 as tf1
+    e = {NEW}
+    tf.estimator.train_and_evaluate(e, spec, evaluation)
+    tf1.estimator.train_and_evaluate(eval_spec=evaluation, train_spec=spec, estimator=e)
+    """)
+  assert [c.method for c in unit.calls] == ["train_and_evaluate"] * 2
+  assert [sorted(c.arguments) for c in unit.calls] == [["eval_spec", "train_spec"]] * 2
+  assert [c.owner.id for c in unit.calls] == ["e", "e"]
+  assert not unit.problems
+
+
+def test_methods_that_read_and_export_are_calls():
+  (unit,) = find(f"""
+    e = {NEW}
+    e.export_savedmodel("d", f, None, False, None, True)
+    e.export_saved_model("d", f)
+    print(e.latest_checkpoint(), e.get_variable_names(), e.get_variable_value("v"))
+    """)
+  methods = "export_saved_model latest_checkpoint get_variable_names get_variable_value"
+  assert [c.method for c in unit.calls] == ["export_saved_model", *methods.split()]
+  assert list(unit.calls[0].arguments)[-1] == "strip_default_attrs"
+  assert list(unit.calls[-1].arguments) == ["name"]
+  assert not unit.problems
+
+
+def test_constructions_know_their_class_and_a_plain_variable_is_no_handle():
+  (unit,) = find(f"e = {NEW}\ne.train(f)")
+  assert unit.constructions[0].kind == "DNNClassifier"
+  assert unit.handle is False

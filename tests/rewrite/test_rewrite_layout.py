@@ -161,7 +161,7 @@ def test_file_without_a_unit_that_can_be_rewritten_is_not_touched():
   [
     ("e.export_saved_model('d', f)", "EM209"),
     ("e.get_variable_value('v')", "EM209"),
-    ("tf1.estimator.train_and_evaluate(e, a, b)", "EM212"),
+    ("tf1.estimator.train_and_evaluate(e, a, b)", "EM209"),
     ("x = e.train(input_fn, steps=3)", "EM209"),
     ("e.evaluate(input_fn, checkpoint_path='c')", "EM209"),
     ("e.evaluate(input_fn, hooks=[h])", "EM304"),
