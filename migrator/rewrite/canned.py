@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import Optional
+from typing import Optional, Union
 
 from migrator.analysis import facts, units
 from migrator.analysis.module import UNKNOWN
@@ -24,7 +24,6 @@ _REFUSED = (
   "warm_start_from",
   "loss_reduction",
 )
-SCOPE = "dnn"
 # Variables of the generated function; a user's expression in it cannot read others so named.
 _LOCALS = frozenset(("inputs", "net", "logits", "model"))
 
@@ -35,26 +34,54 @@ class Network:
 
   Attributes:
     body: statements of the factory up to `logits`, in the style of a nested block.
-    optimizer: the Keras optimizer.
+    model: the expression of the model, of `inputs` and `logits`.
+    scope: of the variables' names in checkpoints, less what the model's own layers have of it.
+    loss: the expression of the head, which is the Keras loss.
+    metrics: for `weighted_metrics=`, "" for none.
+    parts: the Keras optimizers, each with the nested model whose weights it trains; "" for all.
     policy: the checkpoint policy.
     directory: the expression of the model directory, and its node; None: a temporary directory.
     columns: the feature columns, with the statements they leave without use.
     config_name: the read of the RunConfig's variable, if it has one.
+    warm_start: of the argument `warm_start_from=`, "" for none.
+    names: the reads of variables that the new code has no need of.
   """
 
   body: list[str]
-  optimizer: optimizers.Optimizer
+  model: str
+  scope: str
+  loss: str
+  metrics: str
+  parts: list[tuple[str, optimizers.Optimizer]]
   policy: run_config.Policy
   directory: Optional[str]
   directory_node: Optional[ast.expr]
   directory_item: Optional[emit.Item]
   columns: columns.Columns
   config_name: Optional[ast.Name]
+  warm_start: str = ""
+  names: list[ast.Name] = dataclasses.field(default_factory=list)
 
   def key(self) -> tuple:
     """Constructions with equal keys can share one factory."""
     code = tuple(line for line in self.body if not line.lstrip().startswith("#"))
-    return (code, self.optimizer.text)
+    return (code, self.model, self.loss, *((part, o.text) for part, o in self.parts))
+
+  def compile_items(self) -> list[Union[emit.Item, str]]:
+    """The arguments of `model.compile` within the factory."""
+    items: list[Union[emit.Item, str]] = [self.optimizer_item(), f"loss={self.loss}"]
+    return [*items, f"weighted_metrics={self.metrics}"] if self.metrics else items
+
+  def optimizer_item(self, model: Optional[str] = None, prefix: str = "optimizer=") -> emit.Item:
+    """The optimizer as an argument.
+
+    Args:
+      model: the variable of the model, outside of the factory; None within it.
+      prefix: of the argument.
+    """
+    if len(self.parts) == 1:
+      return optimizers.as_item(self.parts[0][1], prefix)
+    return optimizers.combined(self.parts, model, prefix)
 
 
 def read(
@@ -96,13 +123,18 @@ def read(
   config_name = config.value if config is not None else None
   return Network(
     body,
-    optimizer,
+    f'{tf}.keras.Model(inputs, logits, name="dnn")',
+    "dnn",
+    loss(tf, unit.flavour),
+    '["accuracy"]',
+    [("", optimizer)],
     policy,
     plan.source(directory_node) if directory_node is not None else None,
     directory_node,
     directory_item,
     found,
     config_name if isinstance(config_name, ast.Name) else None,
+    names=[optimizer.name] if optimizer.name is not None else [],
   )
 
 

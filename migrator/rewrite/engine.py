@@ -291,9 +291,9 @@ def _inside(module: Module, name: ast.AST, node: ast.AST) -> bool:
 def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
   """Removes assignments whose every reader is gone: RunConfigs, columns, optimizers."""
   explained = {id(name) for network in networks for name in network.columns.names}
-  optimizers = [n.optimizer.name for n in networks if n.optimizer.name is not None]
-  explained.update(id(name) for name in optimizers)
-  for name in optimizers:
+  others = [name for network in networks for name in network.names]
+  explained.update(id(name) for name in others)
+  for name in others:
     _, bindings = plan.module.scope_of[name].lookup(name.id)
     if all(id(load) in explained for load in facts.loads(plan.module, name)):
       plan.remove(bindings[0].node, drop_comments=False)

@@ -9,7 +9,7 @@ import ast
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, input_fns, optimizers
+from migrator.rewrite import canned, emit, input_fns
 from migrator.rewrite.plan import Plan
 from migrator.rewrite.target import Target, one_list
 
@@ -36,16 +36,10 @@ class FitTarget(Target):
 
   def factory(self, network: canned.Network, name: str, style: emit.Style) -> list[str]:
     nested = style.nested()
-    model = f'model = {self.tf}.keras.Model(inputs, logits, name="{canned.SCOPE}")'
-    compile_items: list[Union[emit.Item, str]] = [
-      optimizers.as_item(network.optimizer),
-      f"loss={canned.loss(self.tf, self.unit.flavour)}",
-      'weighted_metrics=["accuracy"]',
-    ]
     body = [
       *network.body,
-      model,
-      *emit.bracketed("model.compile(", compile_items, ")", nested),
+      f"model = {network.model}",
+      *emit.bracketed("model.compile(", network.compile_items(), ")", nested),
       "return model",
     ]
     return emit.block(f"def {name}():", body, style)
@@ -54,8 +48,9 @@ class FitTarget(Target):
     lines = self.seed(network)
     lines.append(f"{self.unit.name} = {factory}()")
     items: list[Union[emit.Item, str]] = [self.unit.name, self.directory(network)]
-    items += [f'variable_scope="{canned.SCOPE}"', f'flavour="{self.unit.flavour}"']
+    items += [f'variable_scope="{network.scope}"', f'flavour="{self.unit.flavour}"']
     items += network.policy.items(*_POLICY)
+    items += [f"warm_start_from={network.warm_start}"] if network.warm_start else []
     lines += network.policy.comments if first else ()
     head = f"{self.backup} = {self.plan.runtime()}.BackupAndRestore("
     return lines + emit.bracketed(head, items, ")", style)

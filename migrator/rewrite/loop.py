@@ -9,7 +9,7 @@ import ast
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, checkpoint_saver, emit, moves, optimizers, run_config
+from migrator.rewrite import canned, checkpoint_saver, emit, moves, run_config
 from migrator.rewrite.plan import Plan, Unsupported
 from migrator.rewrite.target import Target, one_list
 
@@ -70,19 +70,18 @@ class LoopTarget(Target):
       raise Unsupported("EM218", node, what="--target loop has nothing to save here")
 
   def factory(self, network: canned.Network, name: str, style: emit.Style) -> list[str]:
-    model = f'return {self.tf}.keras.Model(inputs, logits, name="{canned.SCOPE}")'
-    return emit.block(f"def {name}():", [*network.body, model], style)
+    return emit.block(f"def {name}():", [*network.body, f"return {network.model}"], style)
 
   def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
     runtime, n = self.plan.runtime(), self.names
     lines = self._directory(network)
     lines += [*self.seed(network), f"{self.unit.name} = {factory}()"]
-    optimizer = optimizers.as_item(network.optimizer, "")
+    optimizer = network.optimizer_item(self.unit.name, "")
     lines += optimizer.leading
     note = f"  {optimizer.trailing}" if optimizer.trailing else ""
     lines.append(f"{n['optimizer']} = {optimizer.text}{note}")
-    lines.append(f"{n['loss_fn']} = {canned.loss(self.tf, self.unit.flavour)}")
-    items = [self.unit.name, n["optimizer"], f'scope="{canned.SCOPE}"']
+    lines.append(f"{n['loss_fn']} = {network.loss}")
+    items = [self.unit.name, n["optimizer"], f'scope="{network.scope}"']
     items.append(f'flavour="{self.unit.flavour}"')
     head = f"{n['checkpoint']} = {runtime}.named_checkpoint("
     lines += emit.bracketed(head, items, ")", style)
@@ -137,6 +136,7 @@ class LoopTarget(Target):
       "keep_checkpoint_every_n_hours",
     )
     load = f"{runtime}.load_tf1_checkpoint, {n['checkpoint']}, {self.path}"
+    load += f", warm_start_from={network.warm_start}" if network.warm_start else ""
     items.append(f"init_fn=functools.partial({load})")
     head = f"{n['manager']} = {runtime}.CheckpointManager("
     return [*policy.comments, *emit.bracketed(head, items, ")", style)]

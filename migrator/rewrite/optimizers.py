@@ -94,7 +94,8 @@ _V2 = {
 class Optimizer:
   """An expression, a comment that says what is not obvious in it, and the user's comments.
 
-  `name` is the read of the variable that held the TF1 optimizer, if there was one.
+  `name` is the read of the variable that held the TF1 optimizer, if there was one; `combined` the
+  function that puts several of them together.
   """
 
   text: str
@@ -102,6 +103,7 @@ class Optimizer:
   leading: tuple[str, ...] = ()
   trailing: str = ""
   name: Optional[ast.Name] = None
+  combined: str = ""
 
 
 def convert(
@@ -245,3 +247,22 @@ def _call(function: str, texts: dict[str, str], renames, defaults) -> str:
 def as_item(optimizer: Optimizer, prefix: str = "optimizer=") -> emit.Item:
   """The optimizer as an argument; the user's own comment wins over the note."""
   return emit.Item(prefix + optimizer.text, optimizer.leading, optimizer.trailing or optimizer.note)
+
+
+def combined(
+  parts: list[tuple[str, Optimizer]], model: Optional[str], prefix: str = "optimizer="
+) -> emit.Item:
+  """The optimizer of several nested models, each with the optimizer of its own weights.
+
+  Args:
+    parts: the name of each nested model, and its optimizer.
+    model: the variable of the whole model; None where each nested one is a variable of its name.
+    prefix: of the argument.
+  """
+  pairs, comments = [], []
+  for name, optimizer in parts:
+    nested = name if model is None else f"{model}.get_layer({emit.string(name)})"
+    pairs.append(f"({optimizer.text}, {nested})")
+    comments += [*optimizer.leading, *filter(None, [optimizer.trailing or optimizer.note])]
+  function = parts[0][1].combined
+  return emit.Item(f"{prefix}{function}([{', '.join(pairs)}])", comments)

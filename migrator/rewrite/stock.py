@@ -53,7 +53,7 @@ class StockTarget(FitTarget):
     self.plan.needs("import os")
     name, path = self.unit.name, network.directory
     lines = [*self.seed(network), f"{name} = {factory}()"]
-    items = [name, f"{name}.optimizer", f'scope="{canned.SCOPE}"']
+    items = [name, f"{name}.optimizer", f'scope="{network.scope}"']
     items.append(f'flavour="{self.unit.flavour}"')
     head = f"{self.checkpoint} = {runtime}.named_checkpoint("
     lines += emit.bracketed(head, items, ")", style)
