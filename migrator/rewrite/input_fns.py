@@ -13,7 +13,10 @@ from typing import Optional
 from migrator.analysis import facts
 from migrator.analysis.module import UNKNOWN, Module
 from migrator.rewrite import emit, moves
+from migrator.rewrite.parsed_examples import of_unit, parses_examples
 from migrator.rewrite.plan import Plan, Unsupported
+
+__all__ = ["dataset", "feature_keys", "of_unit", "parses_examples"]
 
 _QUEUE_INPUTS = {
   "tf.estimator.inputs.numpy_input_fn": "numpy_input_fn",
