@@ -95,7 +95,8 @@ def make_state(
   """Returns the state of what a program gives as its optimizer.
 
   Args:
-    optimizer: a Keras optimizer, None, or pairs of an optimizer and the weights that it trains.
+    optimizer: a Keras optimizer, also a `Combined`, None, or pairs of an optimizer and the weights that
+      it trains.
     trainable: the weights of the model that are trained.
     flavour: "v1" or "v2".
 
@@ -104,6 +105,9 @@ def make_state(
   """
   if optimizer is None:
     return NoOptimizer()
+  if hasattr(optimizer, "pairs"):
+    optimizer.build(trainable)
+    optimizer = optimizer.pairs(trainable)
   if not isinstance(optimizer, (list, tuple)):
     return OptimizerState(optimizer, trainable, flavour)
   if not optimizer or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in optimizer):

@@ -1,7 +1,8 @@
 """Names of the weights of a Keras model that depend neither on the version of Keras nor on the process.
 
 A name is the way to the weight: `<scope>/<layer>/.../<attribute>`. `Variable.name` and `Variable.path` are
-not used: they differ between Keras 2 and Keras 3 and count the models of a process.
+not used: they differ between Keras 2 and Keras 3 and count the models of a process. A layer that stands
+for several scopes of the old program says its names itself, with a method `variable_names()`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _INTERNAL = re.compile(
 # Wrappers that have one layer: its weights are theirs, as `lstm/kernel` and not `lstm/lstm_cell/kernel`.
 _TRANSPARENT = ("cell", "layer")
 _DIRECTION = re.compile(r"(forward|backward)_(.*)")
+# A canned Estimator made its batch normalization within the scope of the hidden layer.
+_BATCH_NORM = re.compile(r"batchnorm_(\d+)")
 # TF1's and Keras 2's name of what Keras 3 calls otherwise.
 _ATTRIBUTES = {
   ("DepthwiseConv1D", "kernel"): "depthwise_kernel",
@@ -38,6 +41,10 @@ def weight_names(model: Any, scope: str = "") -> dict[str, Any]:
   ways is called as one of the model's `layers` if it is one of them, else by the first way in the order of
   the names.
 
+  A layer with a method `variable_names()` -> {name: weight} has those names in place of the way to it. They
+  begin with the scope of the model that holds the layer, nested models are scopes of their own; with a
+  leading "/" they are whole. The layer `batchnorm_0` is `hiddenlayer_0/batchnorm_0` beside a `hiddenlayer_0`.
+
   Args:
     model: a built Keras model with unique layer names.
     scope: what the names begin with, e.g. "dnn".
@@ -53,7 +60,7 @@ def weight_names(model: Any, scope: str = "") -> dict[str, Any]:
       f"The model {model.name} has no weights yet: give it an Input layer, or call it once on a batch."
     )
   walk = _Walk(model)
-  walk.collect(model, scope)
+  walk.collect(model, scope, scope)
   walk.check()
   order = {id(weight): place for place, weight in enumerate(model.weights)}
   return dict(sorted(walk.names.items(), key=lambda item: order[id(item[1])]))
@@ -75,25 +82,35 @@ class _Walk:
     self._places: dict[int, str] = {}
     self._model = model
 
-  def collect(self, layer: Any, prefix: str) -> None:
-    """Adds the weights of a layer or model, and those of what it holds."""
+  def collect(self, layer: Any, prefix: str, scope: str) -> None:
+    """Adds the weights of a layer or model, and those of what it holds.
+
+    Args:
+      layer: the layer.
+      prefix: the way to it.
+      scope: the way to the model that holds it.
+    """
     if id(layer) in self._seen or self._places.get(id(layer), prefix) != prefix:
       return
     self._seen.add(id(layer))
     is_graph = _is_graph(layer)
+    if isinstance(layer, tf.keras.Model):
+      scope = prefix
+    self._add_own_names(layer, scope)
     if is_graph:
       # Versions of Keras order them differently.
       sublayers = sorted(layer.layers, key=lambda sublayer: sublayer.name)
+      places = _places(sublayers, prefix)
       for sublayer in sublayers:
-        self._places.setdefault(id(sublayer), _join(prefix, sublayer.name))
+        self._places.setdefault(id(sublayer), places[sublayer.name])
       for sublayer in sublayers:
-        self.collect(sublayer, _join(prefix, sublayer.name))
+        self.collect(sublayer, places[sublayer.name], scope)
     for attribute, value in _attributes(layer):
       if id(value) in self._left:
         name = _ATTRIBUTES.get((type(layer).__name__, attribute), attribute)
         self._add(_join(prefix, name), value)
       elif isinstance(value, tf.keras.layers.Layer):
-        self.collect(value, _join(prefix, _name(layer, attribute, value)))
+        self.collect(value, _join(prefix, _name(layer, attribute, value)), scope)
       elif isinstance(value, tf.Variable) and self._is_lost(layer, value):
         raise ValueError(
           f"{_join(prefix, attribute)} is a tf.Variable that Keras neither trains nor saves: make it "
@@ -104,10 +121,18 @@ class _Walk:
           if id(part) in self._left:
             self._add(_join(prefix, attribute, key), part)
           elif isinstance(part, tf.keras.layers.Layer):
-            self.collect(part, _join(prefix, _name(layer, f"{attribute}/{key}", part)))
+            self.collect(part, _join(prefix, _name(layer, f"{attribute}/{key}", part)), scope)
     if not is_graph:
       for sublayer in getattr(layer, "layers", ()):
-        self.collect(sublayer, _join(prefix, sublayer.name))
+        self.collect(sublayer, _join(prefix, sublayer.name), scope)
+
+  def _add_own_names(self, layer: Any, scope: str) -> None:
+    """Adds the weights to which a layer gives names itself."""
+    if isinstance(layer, tf.keras.Model) or not callable(getattr(layer, "variable_names", None)):
+      return
+    for name, weight in layer.variable_names().items():
+      if id(weight) in self._left:
+        self._add(name[1:] if name.startswith("/") else _join(scope, name), weight)
 
   def _add(self, name: str, weight: Any) -> None:
     if name in self.names:
@@ -131,6 +156,16 @@ class _Walk:
         "checkpoint has no stable name for them: "
         f"{', '.join(str(getattr(w, 'path', w.name)) for w in self._left.values())}."
       )
+
+
+def _places(sublayers: list, prefix: str) -> dict[str, str]:
+  """Returns the way to each layer of a functional model, by its name."""
+  places = {sublayer.name: _join(prefix, sublayer.name) for sublayer in sublayers}
+  for name in list(places):
+    match = _BATCH_NORM.fullmatch(name)
+    if match and f"hiddenlayer_{match.group(1)}" in places:
+      places[name] = _join(prefix, f"hiddenlayer_{match.group(1)}", name)
+  return places
 
 
 def _is_graph(layer: Any) -> bool:

@@ -9,6 +9,7 @@ correction. The arguments for clipping and for moving averages are those of `Ker
 
 from migrator.runtime.optimizers.adam import Adam, AdamWeightDecay
 from migrator.runtime.optimizers.adaptive import Adadelta, Adagrad, RMSProp
+from migrator.runtime.optimizers.combined import Combined
 from migrator.runtime.optimizers.descent import GradientDescent, Momentum
 from migrator.runtime.optimizers.proximal import (
   Ftrl,
@@ -21,6 +22,7 @@ __all__ = [
   "Adagrad",
   "Adam",
   "AdamWeightDecay",
+  "Combined",
   "Ftrl",
   "GradientDescent",
   "Momentum",
