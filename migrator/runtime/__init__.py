@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-  from migrator.runtime import optimizers
+  from migrator.runtime import columns, optimizers
   from migrator.runtime.backup import BackupAndRestore
   from migrator.runtime.callbacks.checkpoint_saver import CheckpointSaver
   from migrator.runtime.callbacks.early_stopping import (
@@ -90,6 +90,7 @@ __all__ = [
   "StepCounter",
   "StopAtStep",
   "SummarySaver",
+  "columns",
   "evaluate",
   "fetch",
   "global_step",
@@ -109,8 +110,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-  if name == "optimizers":
-    return importlib.import_module("migrator.runtime.optimizers")
+  if name in ("columns", "optimizers"):
+    return importlib.import_module(f"{__name__}.{name}")
   if name not in _MODULES:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
   value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
