@@ -29,6 +29,7 @@ if TYPE_CHECKING:
   from migrator.runtime.callbacks.stop_at_step import StopAtStep
   from migrator.runtime.errors import CheckpointError
   from migrator.runtime.evaluation import evaluate, predict
+  from migrator.runtime.export.saved_model import export_saved_model
   from migrator.runtime.inputs import only_inputs
   from migrator.runtime.listeners import CheckpointSaverListener
   from migrator.runtime.load import LoadReport, load_tf1_checkpoint
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
   from migrator.runtime.steps import fetch, global_step
   from migrator.runtime.suggesting import suggest_map
   from migrator.runtime.summaries import SummarySaver
+  from migrator.runtime.train_and_evaluate import Evaluation
 
 _MODULES = {
   "BackupAndRestore": "backup",
@@ -46,6 +48,7 @@ _MODULES = {
   "CheckpointManager": "manager",
   "CheckpointSaver": "callbacks.checkpoint_saver",
   "CheckpointSaverListener": "listeners",
+  "Evaluation": "train_and_evaluate",
   "FinalOps": "callbacks.final_ops",
   "InMemoryEvaluator": "callbacks.in_memory_evaluator",
   "LoadReport": "load",
@@ -58,6 +61,7 @@ _MODULES = {
   "StopAtStep": "callbacks.stop_at_step",
   "SummarySaver": "summaries",
   "evaluate": "evaluation",
+  "export_saved_model": "export.saved_model",
   "fetch": "steps",
   "global_step": "steps",
   "load_tf1_checkpoint": "load",
@@ -79,6 +83,7 @@ __all__ = [
   "CheckpointManager",
   "CheckpointSaver",
   "CheckpointSaverListener",
+  "Evaluation",
   "FinalOps",
   "InMemoryEvaluator",
   "LoadReport",
@@ -92,8 +97,11 @@ __all__ = [
   "SummarySaver",
   "columns",
   "evaluate",
+  "export",
+  "export_saved_model",
   "fetch",
   "global_step",
+  "heads",
   "load_tf1_checkpoint",
   "load_weights",
   "make_early_stopping",
