@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-  from migrator.runtime import columns, optimizers
+  from migrator.runtime import columns, export, heads, optimizers
   from migrator.runtime.backup import BackupAndRestore
   from migrator.runtime.callbacks.checkpoint_saver import CheckpointSaver
   from migrator.runtime.callbacks.early_stopping import (
@@ -118,7 +118,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-  if name in ("columns", "optimizers"):
+  if name in ("columns", "export", "heads", "optimizers"):
     return importlib.import_module(f"{__name__}.{name}")
   if name not in _MODULES:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
