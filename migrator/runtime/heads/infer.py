@@ -53,6 +53,21 @@ def of(loss: Any, logits_dimension: Optional[int] = None) -> Head:
   return make(config["reduction"], logits_dimension)
 
 
+def for_classes(n_classes: int, **arguments: Any) -> Head:
+  """Returns the head of a canned classifier of so many classes: two have one logit.
+
+  Args:
+    n_classes: the number of classes, 2 or more.
+    **arguments: of BinaryClassHead and MultiClassHead.
+
+  Raises:
+    ValueError: for less than two classes, and for what the heads refuse.
+  """
+  if n_classes < 2:
+    raise ValueError(f"n_classes must be >= 2: {n_classes}.")
+  return BinaryClassHead(**arguments) if n_classes == 2 else MultiClassHead(n_classes, **arguments)
+
+
 def prepare(loss: Any, features: Any, labels: Any, logits_dimension: Optional[int] = None) -> tuple:
   """Makes labels what the loss takes, and takes the weights of the examples out of the features.
 
