@@ -149,7 +149,7 @@ def _convert_estimator(plan: Plan, hook: str, argument: facts.Argument, drop: bo
   if drop:
     return
   evaluates = hook == "InMemoryEvaluatorHook"
-  plan.expressions[node] = plan.target.evaluator(node) if evaluates else plan.target.model_dir()
+  plan.expressions[node] = plan.target.evaluator(node) if evaluates else plan.target.model_dir(node)
 
 
 def _convert_evaluation(plan: Plan, tf: str, arguments: dict[str, facts.Argument]) -> None:

@@ -9,7 +9,7 @@ import ast
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, input_fns
+from migrator.rewrite import canned, emit, handles, specs, together
 from migrator.rewrite.plan import Plan
 from migrator.rewrite.target import Target, one_list
 
@@ -28,7 +28,7 @@ class FitTarget(Target):
 
   def __init__(self, plan: Plan, tf: str, unit: units.Unit, exact: bool):
     super().__init__(plan, tf, unit, exact)
-    self.backup = plan.fresh("backup", f"{unit.name}_backup")
+    self.backup = "" if unit.handle else plan.fresh("backup", f"{self.base}_backup")
     self.steps = ""
 
   def check(self, networks: list[canned.Network]) -> None:
@@ -45,15 +45,26 @@ class FitTarget(Target):
     return emit.block(f"def {name}():", body, style)
 
   def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
-    lines = self.seed(network)
-    lines.append(f"{self.unit.name} = {factory}()")
-    items: list[Union[emit.Item, str]] = [self.unit.name, self.directory(network)]
+    lines = [*self.seed(network), f"{self.unit.name} = {factory}()"]
+    lines += network.policy.comments if first else ()
+    return lines + self._made(network, f"{self.backup} = ", self.unit.name, style)
+
+  def _made(self, network, prefix: str, model: str, style: emit.Style) -> list[str]:
+    """A statement that makes the BackupAndRestore of a model."""
+    items: list[Union[emit.Item, str]] = [model, self.directory(network)]
     items += [f'variable_scope="{network.scope}"', f'flavour="{self.unit.flavour}"']
     items += network.policy.items(*_POLICY)
     items += [f"warm_start_from={network.warm_start}"] if network.warm_start else []
-    lines += network.policy.comments if first else ()
-    head = f"{self.backup} = {self.plan.runtime()}.BackupAndRestore("
-    return lines + emit.bracketed(head, items, ")", style)
+    head = f"{prefix}{self.plan.runtime()}.BackupAndRestore("
+    return emit.bracketed(head, items, ")", style)
+
+  def construct_handle(self, construction, network, factory: str, style: emit.Style) -> None:
+    """The BackupAndRestore itself takes the place of the estimator."""
+    edit = self.plan.statement(construction.call)
+    edit.before += [*self.seed(network), *network.policy.comments]
+    prefix, suffix = handles.around(self.plan, construction.call)
+    lines = self._made(network, prefix, f"{factory}()", style)
+    edit.replacement = [*lines[:-1], lines[-1] + suffix]
 
   def directory(self, network: canned.Network) -> Union[emit.Item, str]:
     if network.directory is None:
@@ -61,52 +72,98 @@ class FitTarget(Target):
       return "tempfile.mkdtemp()"
     return network.directory_item or network.directory
 
-  def model_dir(self) -> str:
-    return f"{self.backup}.model_dir"
+  # -- what stands for the estimator ----------------------------------------------
 
-  def evaluator(self, node: ast.AST) -> str:
-    del node
-    return self.backup
+  def saver(self, node: ast.expr) -> str:
+    """The BackupAndRestore of the estimator that an expression gave."""
+    return handles.owner(self.plan, node) if self.unit.handle else self.backup
+
+  def model(self, node: ast.expr) -> str:
+    return f"{handles.owner(self.plan, node)}.model" if self.unit.handle else self.unit.name
+
+  def model_dir(self, node: ast.expr) -> str:
+    return f"{self.saver(node)}.model_dir"
+
+  def newest_checkpoint(self, node: ast.expr) -> str:
+    return f"{self.saver(node)}.latest_checkpoint"
+
+  def evaluator(self, node: ast.expr) -> str:
+    return self.saver(node)
+
+  # -- calls ------------------------------------------------------------------------
 
   def train(self, call: units.MethodCall) -> None:
-    plan, arguments = self.plan, call.arguments
     statement = self.train_statement(call)
-    dataset = input_fns.dataset(plan, self.tf, arguments["input_fn"].value)
-    dataset += self.selection(call)
-    callbacks = f"callbacks=[{', '.join([self.saver_callback(call), *self.callbacks(call)])}]"
-    style = plan.style_at(statement)
+    lines = self.train_lines(call, self.plan.style_at(statement), [])
+    self.plan.statement(statement).replacement = lines
+
+  def train_lines(
+    self, call: units.MethodCall, style: emit.Style, evaluations: list[str]
+  ) -> list[str]:
+    """Statements in place of a train call, or of the one that train_and_evaluate makes.
+
+    Args:
+      call: the call.
+      style: of the place.
+      evaluations: listeners of the saves besides those of the call.
+    """
+    arguments = call.arguments
+    dataset = self.dataset(arguments["input_fn"]) + self.selection(call)
+    first = self.saver_callback(call, evaluations)
+    callbacks = f"callbacks=[{', '.join([first, *self.callbacks(call)])}]"
     steps, max_steps = self.limits(call)
-    head = f"{self.unit.name}.fit("
+    head = f"{self.model(call.owner)}.fit("
     if max_steps is not None:
-      name = self.steps = self.steps or plan.fresh("steps", "remaining_steps")
-      condition = f"if {name} := {self.backup}.remaining_steps(max_steps={max_steps}):"
+      name = self.steps = self.steps or self.plan.fresh("steps", "remaining_steps")
+      remaining = f"{self.saver(call.owner)}.remaining_steps(max_steps={max_steps})"
       items = [f"{dataset}.take({name})", callbacks, "verbose=0"]
       fit = emit.bracketed(head, items, ")", style.nested())
-      lines = emit.block(condition, fit, style)
-    elif steps is not None:
+      return emit.block(f"if {name} := {remaining}:", fit, style)
+    if steps is not None:
       known = self.is_count(arguments["steps"].value)
-      number = steps if known else f"{self.backup}.remaining_steps(steps={steps})"
+      number = steps if known else f"{self.saver(call.owner)}.remaining_steps(steps={steps})"
       items = [f"{dataset}.take({number})", callbacks, "verbose=0"]
-      lines = emit.bracketed(head, items, ")", style)
-    else:
-      # -1: until the input ends, whether or not its size is known.
-      items = [dataset, "steps_per_epoch=-1", callbacks, "verbose=0"]
-      lines = emit.bracketed(head, items, ")", style)
-    plan.statement(statement).replacement = lines
+      return emit.bracketed(head, items, ")", style)
+    # -1: until the input ends, whether or not its size is known.
+    items = [dataset, "steps_per_epoch=-1", callbacks, "verbose=0"]
+    return emit.bracketed(head, items, ")", style)
 
-  def saver_callback(self, call: units.MethodCall) -> str:
+  def saver_callback(self, call: units.MethodCall, evaluations: list[str]) -> str:
     """The callback that saves, with those who hear of it in this call."""
-    listeners = self.listeners(call)
-    return f"{self.backup}.with_listeners({one_list(listeners)})" if listeners else self.backup
+    saver, listeners = self.saver(call.owner), [*self.listeners(call), *evaluations]
+    return f"{saver}.with_listeners({one_list(listeners)})" if listeners else saver
+
+  def evaluates(self, call: units.MethodCall) -> str:
+    """What `runtime.Evaluation` gets first."""
+    return self.saver(call.owner)
+
+  def exports(self, train: specs.Spec, node: ast.expr) -> list[str]:
+    """What `runtime.Evaluation` needs for its exporters."""
+    del node
+    # By default it is what `remaining_steps` was asked for last.
+    return [] if train.given(self.plan, "max_steps") else ["max_steps=None"]
+
+  def train_and_evaluate(self, call: units.MethodCall) -> None:
+    together.write(self, call)
 
   def evaluate(self, call: units.MethodCall) -> None:
-    self.plan.expressions[call.call] = self.method_call(call, self.backup, ("steps", "name"))
+    self._method(call, ("steps", "name", "checkpoint_path"))
 
   def predict(self, call: units.MethodCall) -> None:
-    keywords = ("predict_keys", "yield_single_examples")
-    self.plan.expressions[call.call] = self.method_call(call, self.backup, keywords)
+    self._method(call, ("predict_keys", "yield_single_examples", "checkpoint_path"))
 
-  def method_call(self, call: units.MethodCall, owner: str, keywords) -> str:
-    """`owner.method(dataset, ...)` for an evaluate or predict call."""
+  def _method(self, call: units.MethodCall, keywords: tuple[str, ...]) -> None:
+    """`backup.method(dataset, ...)` for an evaluate or predict call."""
     items = self.method_items(call, keywords)
-    return f"{owner}.{call.method}({', '.join(items)})"
+    self.plan.expressions[call.call] = f"{self.saver(call.owner)}.{call.method}({', '.join(items)})"
+
+  def export_saved_model(self, call: units.MethodCall) -> None:
+    text = f"{self.saver(call.owner)}.export_saved_model({self.exported(call)})"
+    self.plan.expressions[call.call] = text
+
+  def get_variable_names(self, call: units.MethodCall) -> None:
+    self.plan.expressions[call.call] = f"{self.saver(call.owner)}.get_variable_names()"
+
+  def get_variable_value(self, call: units.MethodCall) -> None:
+    name = self.source(call.arguments["name"].value)
+    self.plan.expressions[call.call] = f"{self.saver(call.owner)}.get_variable_value({name})"

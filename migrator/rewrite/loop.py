@@ -10,19 +10,20 @@ from typing import Union
 
 from migrator.analysis import units
 from migrator.rewrite import canned, checkpoint_saver, emit, moves, run_config
+from migrator.rewrite.loop_methods import FUNCTIONS, LoopMethods
 from migrator.rewrite.plan import Plan, Unsupported
-from migrator.rewrite.target import Target, one_list
+from migrator.rewrite.target import Target
 
 _VARIABLES = ("optimizer", "loss_fn", "checkpoint", "step", "manager", "summaries")
 # Names in the generated functions.
 _PARAMETERS = frozenset(
   """callbacks dataset features iterator labels loss max_steps name predict_keys saving_listeners
-  steps tape variables yield_single_examples""".split()
+  steps tape variables yield_single_examples checkpoint_path export_dir_base
+  serving_input_receiver_fn assets_extra as_text newest""".split()
 )
-_FUNCTIONS = ("train_step", "train", "evaluate", "predict")
 
 
-class LoopTarget(Target):
+class LoopTarget(LoopMethods, Target):
   """Writes one unit as functions around a `train_step`."""
 
   # The functions restore before they begin, so that an equal construction needs nothing.
@@ -31,23 +32,27 @@ class LoopTarget(Target):
   def __init__(self, plan: Plan, tf: str, unit: units.Unit, exact: bool, resume_data: bool):
     super().__init__(plan, tf, unit, exact)
     self.resume_data = resume_data
-    name = unit.name
+    name = self.base
+    # A handle is made in a function of its own.
+    self.variable = plan.fresh("model", f"{name}_model") if unit.handle else unit.name
     self.names = {n: plan.fresh(n, f"{name}_{n}") for n in _VARIABLES}
-    self.names |= {n: plan.fresh(n, f"{n}_{name}") for n in _FUNCTIONS if self._needs(n)}
-    self.tells_listeners = any(self.has(c, "saving_listeners") for c in unit.calls)
-    hooked = any(c.method == "train" and self.has(c, "hooks") for c in unit.calls)
+    self.names |= {n: plan.fresh(n, f"{n}_{name}") for n in FUNCTIONS if self.needs(n)}
+    self.tells_listeners = bool(self.specs) or any(
+      self.has(c, "saving_listeners") for c in self.trainings
+    )
+    hooked = any(self.has(c, "hooks") for c in self.trainings)
     self.has_savers = hooked and checkpoint_saver.in_use(plan)
     self.path = ""
     self.selection_line: list[str] = []
 
-  def _needs(self, function: str) -> bool:
-    methods = {call.method for call in self.unit.calls}
-    return function in methods or (function == "train_step" and "train" in methods)
-
   def check(self, networks: list[canned.Network]) -> None:
-    if self.unit.name in _PARAMETERS:
+    if self.variable in _PARAMETERS:
       what = f"`{self.unit.name}` is also a name in the new functions"
       raise Unsupported("EM220", self.unit.node, what=what)
+    if self.unit.handle:
+      for network in networks:
+        self._check_saves(network)
+      return
     if len({n.key() for n in networks}) > 1 or len({n.directory for n in networks}) > 1:
       node = self.unit.constructions[1].call
       raise Unsupported("EM218", node, what="--target loop needs equal constructions")
@@ -64,7 +69,10 @@ class LoopTarget(Target):
       if reason is not None:
         what = f"--target loop makes the model once: {reason}"
         raise Unsupported("EM218", construction.call, what=what)
-    saves = self.has_savers or run_config.cadence(self.plan, networks[0].policy)[0] != "none"
+    self._check_saves(networks[0])
+
+  def _check_saves(self, network: canned.Network) -> None:
+    saves = self.has_savers or run_config.cadence(self.plan, network.policy)[0] != "none"
     if not saves:
       node = self.unit.constructions[0].call
       raise Unsupported("EM218", node, what="--target loop has nothing to save here")
@@ -75,22 +83,22 @@ class LoopTarget(Target):
   def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
     runtime, n = self.plan.runtime(), self.names
     lines = self._directory(network)
-    lines += [*self.seed(network), f"{self.unit.name} = {factory}()"]
-    optimizer = network.optimizer_item(self.unit.name, "")
+    lines += [*self.seed(network), f"{self.variable} = {factory}()"]
+    optimizer = network.optimizer_item(self.variable, "")
     lines += optimizer.leading
     note = f"  {optimizer.trailing}" if optimizer.trailing else ""
     lines.append(f"{n['optimizer']} = {optimizer.text}{note}")
     lines.append(f"{n['loss_fn']} = {network.loss}")
-    items = [self.unit.name, n["optimizer"], f'scope="{network.scope}"']
+    items = [self.variable, n["optimizer"], f'scope="{network.scope}"']
     items.append(f'flavour="{self.unit.flavour}"')
     head = f"{n['checkpoint']} = {runtime}.named_checkpoint("
     lines += emit.bracketed(head, items, ")", style)
     lines.append(f'{n["step"]} = {n["checkpoint"]}.by_name["global_step"]')
     lines += self._manager(network, style)
     lines += self._summaries(network, style)
-    for function in _FUNCTIONS:
+    for function in FUNCTIONS:
       if function in self.names:
-        lines += ["", *getattr(self, f"_{function}_function")(style), ""]
+        lines += ["", *getattr(self, f"{function}_function")(style), ""]
     lines = lines[:-1] if lines[-1] == "" else lines
     return [part for line in lines for part in emit.statement(line, style)]
 
@@ -98,14 +106,14 @@ class LoopTarget(Target):
     directory = network.directory
     if directory is None:
       self.plan.needs("import tempfile")
-      self.path = self.plan.fresh("model_dir", f"{self.unit.name}_model_dir")
+      self.path = self.plan.fresh("model_dir", f"{self.base}_model_dir")
       return [f"{self.path} = tempfile.mkdtemp()"]
     assert network.directory_node is not None
     given = self._is_given(network.directory_node)
     if directory.isidentifier() and directory not in _PARAMETERS and given:
       self.path = directory
       return []
-    self.path = self.plan.fresh("model_dir", f"{self.unit.name}_model_dir")
+    self.path = self.plan.fresh("model_dir", f"{self.base}_model_dir")
     if not given:
       # The Estimator took a temporary directory for None.
       self.plan.needs("import tempfile")
@@ -149,8 +157,8 @@ class LoopTarget(Target):
     head = f"{self.names['summaries']} = {self.plan.runtime()}.SummarySaver("
     return emit.bracketed(head, items, ")", style)
 
-  def _train_step_function(self, style: emit.Style) -> list[str]:
-    n, model = self.names, self.unit.name
+  def train_step_function(self, style: emit.Style) -> list[str]:
+    n, model = self.names, self.variable
     tape = [f"loss = {n['loss_fn']}(labels, {model}(features, training=True))"]
     body = [
       *emit.block(f"with {self.tf}.GradientTape() as tape:", tape, style.nested()),
@@ -162,8 +170,8 @@ class LoopTarget(Target):
     function = emit.block(f"def {n['train_step']}(features, labels):", body, style)
     return [f"@{self.tf}.function", *function]
 
-  def _train_function(self, style: emit.Style) -> list[str]:
-    n, model, tf = self.names, self.unit.name, self.tf
+  def train_function(self, style: emit.Style) -> list[str]:
+    n, model, tf = self.names, self.variable, self.tf
     step, manager = n["step"], n["manager"]
     parameters, limit, take = self._limit_lines()
     steps = emit.block(
@@ -215,7 +223,7 @@ class LoopTarget(Target):
   def _limit_lines(self) -> tuple[list[str], list[str], str]:
     """Parameters, the statements that honour them, and what the loop runs over."""
     step = self.names["step"]
-    limits = [self.limits(c) for c in self.unit.calls if c.method == "train"]
+    limits = [self.limits(c) for c in self.trainings]
     style = self.plan.style
     uses_steps = any(s is not None for s, _ in limits)
     uses_max = any(m is not None for _, m in limits)
@@ -234,7 +242,7 @@ class LoopTarget(Target):
     parameters = ["dataset", *[n + default for n in names], "callbacks=()"]
     parameters += ["saving_listeners=()"] if self.tells_listeners else []
     count = "steps" if uses_steps or optional else left
-    selections = [self.selection(c) for c in self.unit.calls if c.method == "train"]
+    selections = [self.selection(c) for c in self.trainings]
     self.selection_line = [f"dataset = dataset{max(selections)}"] if any(selections) else []
     if self.resume_data:
       if names:
@@ -244,83 +252,3 @@ class LoopTarget(Target):
       return parameters, lines, "dataset"
     count = "-1 if steps is None else steps" if optional else count
     return parameters, lines, f"dataset.take({count})"
-
-  def _evaluate_function(self, style: emit.Style) -> list[str]:
-    n = self.names
-    passed = self._passed("evaluate", ("steps", "name"))
-    items = [self.unit.name, n["loss_fn"], "dataset", f"global_step={n['step']}"]
-    items += [f"model_dir={self.path}", *[f"{p}={p}" for p in passed]]
-    return self._restoring_function("evaluate", [f"{p}=None" for p in passed], items, style)
-
-  def _predict_function(self, style: emit.Style) -> list[str]:
-    passed = self._passed("predict", ("predict_keys", "yield_single_examples"))
-    defaults = {"predict_keys": "None", "yield_single_examples": "True"}
-    items = [self.unit.name, "dataset", *[f"{p}={p}" for p in passed]]
-    parameters = [f"{p}={defaults[p]}" for p in passed]
-    return self._restoring_function("predict", parameters, items, style)
-
-  def _restoring_function(
-    self, method: str, parameters: list[str], items: list[str], style: emit.Style
-  ) -> list[str]:
-    """The function in place of a method that reads the newest checkpoint."""
-    parameters = ["dataset", *parameters]
-    if any(self.has(c, "hooks") for c in self.unit.calls if c.method == method):
-      parameters, items = [*parameters, "callbacks=()"], [*items, "callbacks=callbacks"]
-    manager, runtime = self.names["manager"], self.plan.runtime()
-    nested = style.nested()
-    if self._may_interrupt_training(method):
-      word = "return" if method == "evaluate" else "yield from"
-      call = emit.bracketed(f"{word} {runtime}.{method}(", items, ")", nested.nested())
-      body = emit.block(f"with {manager}.newest():", call, nested)
-    else:
-      call = emit.bracketed(f"return {runtime}.{method}(", items, ")", nested)
-      body = [f"{manager}.restore_or_initialize()", *call]
-    return emit.block(f"def {self.names[method]}({', '.join(parameters)}):", body, style)
-
-  def _may_interrupt_training(self, method: str) -> bool:
-    """Whether a hook or listener may call the method while the model is trained."""
-    scope_of, calls = self.plan.module.scope_of, self.unit.calls
-    trainings = [c for c in calls if c.method == "train"]
-    heard = any(self.has(c, n) for c in trainings for n in ("hooks", "saving_listeners"))
-    scopes = {scope_of[c.call] for c in trainings}
-    return heard and any(c.method == method and scope_of[c.call] not in scopes for c in calls)
-
-  def _passed(self, method: str, names: tuple[str, ...]) -> list[str]:
-    """The optional arguments that some call of the method gives."""
-    given = {a for c in self.unit.calls if c.method == method for a in c.arguments}
-    return [n for n in names if n in given]
-
-  def model_dir(self) -> str:
-    return self.path
-
-  def evaluator(self, node: ast.AST) -> str:
-    del node
-    self.plan.needs("import functools")
-    evaluate = f"functools.partial({self.plan.runtime()}.evaluate, {self.unit.name}"
-    step = self.names["step"]
-    return f"{evaluate}, {self.names['loss_fn']}, global_step={step}, model_dir={self.path})"
-
-  def train(self, call: units.MethodCall) -> None:
-    statement = self.train_statement(call)
-    items = self.method_items(call, ("steps", "max_steps"))
-    limits = dict(zip(("steps", "max_steps"), self.limits(call)))
-    items = [i for i in items if limits.get(i.partition("=")[0], i) is not None]
-    for limit in ("steps", "max_steps"):
-      argument = call.arguments.get(limit)
-      value = self.plan.module.constant(argument.value) if argument is not None else None
-      if isinstance(value, float) or (isinstance(value, int) and value <= 0):
-        what = f"train({limit}={value}), no positive whole number"
-        raise Unsupported("EM209", call.call, name=what)
-    listeners = self.listeners(call)
-    items += [f"saving_listeners={one_list(listeners)}"] if listeners else []
-    style = self.plan.style_at(statement)
-    lines = emit.bracketed(f"{self.names['train']}(", items, ")", style)
-    self.plan.statement(statement).replacement = lines
-
-  def evaluate(self, call: units.MethodCall) -> None:
-    items = self.method_items(call, ("steps", "name"))
-    self.plan.expressions[call.call] = f"{self.names['evaluate']}({', '.join(items)})"
-
-  def predict(self, call: units.MethodCall) -> None:
-    items = self.method_items(call, ("predict_keys", "yield_single_examples"))
-    self.plan.expressions[call.call] = f"{self.names['predict']}({', '.join(items)})"

@@ -90,6 +90,10 @@ class Plan:
     self.target: Any = None  # the Target that is being written
     # Where its estimator was handed to a hook that has become a callback.
     self.handed: set[ast.Name] = set()
+    # Arguments that stay where they are evaluated, and the variable that holds each.
+    self.kept: dict[ast.AST, str] = {}
+    # Serving input functions that have been followed.
+    self.serving: set[ast.AST] = set()
     self._runtime = ""
     self.findings: list[Finding] = []
     self._names = {n.id for n in ast.walk(module.tree) if isinstance(n, ast.Name)}

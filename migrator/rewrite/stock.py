@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analysis import units
-from migrator.rewrite import canned, checkpoint_saver, emit, input_fns
+from migrator.rewrite import canned, checkpoint_saver, emit
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.plan import Unsupported
 
@@ -30,6 +30,9 @@ class StockTarget(FitTarget):
 
   def check(self, networks: list[canned.Network]) -> None:
     self.network = networks[0]
+    if self.unit.handle:
+      what = "--stock needs an estimator that stays in its variable"
+      raise Unsupported("EM218", self.unit.node, what=what)
     policies = {(n.directory, str(n.policy.arguments)) for n in networks}
     if len(policies) > 1:
       node = self.unit.constructions[1].call
@@ -64,19 +67,21 @@ class StockTarget(FitTarget):
     head = f"{self.backup} = {self.tf}.keras.callbacks.BackupAndRestore("
     return lines + emit.bracketed(head, items, ")", style)
 
-  def model_dir(self) -> str:
-    node = self.network.directory_node
-    return self.plan.atom(node) if node is not None else ""
+  def model_dir(self, node: ast.expr) -> str:
+    directory = self.network.directory_node
+    return self.plan.atom(directory) if directory is not None else ""
 
-  def evaluator(self, node: ast.AST) -> str:
+  def newest_checkpoint(self, node: ast.expr) -> str:
+    raise Unsupported("EM218", node, what="--stock has no manager of checkpoints to ask")
+
+  def evaluator(self, node: ast.expr) -> str:
     raise Unsupported("EM218", node, what="--stock does not evaluate during a training")
 
   def train(self, call: units.MethodCall) -> None:
     plan = self.plan
     every, total = self._steps(call)
     statement = self.train_statement(call)
-    dataset = input_fns.dataset(plan, self.tf, call.arguments["input_fn"].value)
-    dataset += self.selection(call)
+    dataset = self.dataset(call.arguments["input_fn"]) + self.selection(call)
     items = [
       dataset,
       f"steps_per_epoch={every}",

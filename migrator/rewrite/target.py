@@ -7,7 +7,16 @@ import ast
 from typing import Optional
 
 from migrator.analysis import facts, units
-from migrator.rewrite import built_in_hooks, canned, emit, hook_lists, input_fns
+from migrator.rewrite import (
+  built_in_hooks,
+  canned,
+  emit,
+  exports,
+  handles,
+  hook_lists,
+  input_fns,
+  specs,
+)
 from migrator.rewrite.plan import Plan, Unsupported
 
 
@@ -36,10 +45,21 @@ class Target(abc.ABC):
     self.tf = tf
     self.unit = unit
     self.exact = exact
+    self.base = handles.base(unit)
+    self.evaluation = ""  # the variable of the evaluations of train_and_evaluate
     self.feature_keys: Optional[frozenset[str]] = None
     self.scalar_features = False
     # The constructions, and the model directory of each; None for a temporary one.
     self.directories: list[tuple[ast.Call, Optional[ast.expr]]] = []
+    self.specs = {
+      c.call: specs.find(plan, c) for c in unit.calls if c.method == "train_and_evaluate"
+    }
+    # All that trains, also a call of train_and_evaluate as the `train` that it makes.
+    self.trainings = [
+      specs.training(c, self.specs[c.call][0]) if c.call in self.specs else c
+      for c in unit.calls
+      if c.method in ("train", "train_and_evaluate")
+    ]
 
   def write(self) -> list[canned.Network]:
     """Plans all edits of the unit.
@@ -50,7 +70,7 @@ class Target(abc.ABC):
     Raises:
       Unsupported: something in the unit cannot be carried over.
     """
-    if not any(c.method == "train" for c in self.unit.calls) and not self.unit.calls:
+    if not self.unit.calls:
       node = self.unit.constructions[0].call
       raise Unsupported("EM212", node, what="is not used in this file")
     factories: dict[tuple, str] = {}
@@ -65,10 +85,12 @@ class Target(abc.ABC):
       self._construction(construction, network, factories, first=len(networks) == 1)
     self.check(networks)
     for read in self.unit.model_dir_reads:
-      self.plan.expressions[read] = self.model_dir()
+      self._model_dir_read(read)
     for made, name in self.unit.eval_dir_calls.items():
       self.plan.needs("import os")
-      self.plan.expressions[made] = f"os.path.join({self.model_dir()}, {emit.string(name)})"
+      assert isinstance(made.func, ast.Attribute)
+      path = f"{self.model_dir(made.func.value)}, {emit.string(name)}"
+      self.plan.expressions[made] = f"os.path.join({path})"
     for call in self.unit.calls:
       self._check_call(call)
       self.plan.keep_comments(call.call)
@@ -85,15 +107,21 @@ class Target(abc.ABC):
     block = plan.module.parents[statement]
     key = (block, network.key())
     if key not in factories:
-      factories[key] = plan.fresh(f"create_{self.unit.name}", f"make_{self.unit.name}")
+      factories[key] = plan.fresh(f"create_{self.base}", f"make_{self.base}")
       edit.before += self.factory(network, factories[key], style)
     else:
       edit.comments += plan.argument_comments(construction.call)
-      if not self.rebuilds:
+      if not self.rebuilds and not self.unit.handle:
         edit.replacement = []
         return
     edit.leading_first = first
-    edit.replacement = self.construct(network, factories[key], style, first)
+    if self.unit.handle:
+      if plan.module.scope_of[construction.call] is not plan.module.scope_of[statement]:
+        what = "an estimator that is made inside of an expression"
+        raise Unsupported("EM220", construction.call, what=what)
+      self.construct_handle(construction, network, factories[key], style)
+    else:
+      edit.replacement = self.construct(network, factories[key], style, first)
 
   def _note_moved_comments(self, construction, network: canned.Network) -> None:
     """Comments that the new code shows need no place above the statement."""
@@ -103,26 +131,68 @@ class Target(abc.ABC):
     self.plan.moved_comments.update(c for c in [*shown, *network.policy.comments] if c)
 
   def _check_call(self, call: units.MethodCall) -> None:
-    plan, arguments = self.plan, call.arguments
-    if not hasattr(self, call.method):
-      raise Unsupported("EM209", call.call, name=call.method)
+    arguments = call.arguments
     for name in arguments:
       if name not in facts.METHOD_PARAMETERS[call.method]:
         raise Unsupported("EM209", arguments[name].node, name=f"{call.method}({name}=)")
-    if "input_fn" not in arguments:
+    required = {"get_variable_value": "name", "export_saved_model": "export_dir_base"}
+    name = required.get(call.method, "")
+    if name and name not in arguments:
+      raise Unsupported("EM209", call.call, name=f"{call.method}() without {name}=")
+    if "input_fn" in facts.METHOD_PARAMETERS[call.method] and "input_fn" not in arguments:
       raise Unsupported("EM205", call.call, what="a missing input_fn")
-    path = arguments.get("checkpoint_path")
-    if path is not None and plan.module.constant(path.value) is not None:
-      raise Unsupported("EM209", path.node, name=f"{call.method}(checkpoint_path=)")
+
+  def _model_dir_read(self, read: ast.Attribute) -> None:
+    """`estimator.model_dir`, alone or as what `tf.train.latest_checkpoint` gets."""
+    if self.reads_newest(read):
+      call = self.plan.module.parents[read]
+      self.plan.expressions[call] = self.newest_checkpoint(read.value)
+    else:
+      self.plan.expressions[read] = self.model_dir(read.value)
+
+  def reads_newest(self, read: ast.Attribute) -> bool:
+    """Whether `estimator.model_dir` is what `tf.train.latest_checkpoint` gets."""
+    call = self.plan.module.parents[read]
+    if not isinstance(call, ast.Call) or call.args != [read] or call.keywords:
+      return False
+    symbol = self.plan.module.resolve(call.func)
+    return symbol is not None and symbol.path == "tf.train.latest_checkpoint"
+
+  # -- arguments ------------------------------------------------------------------
+
+  def source(self, node: ast.AST) -> str:
+    """The source of an argument, or the variable that keeps its value."""
+    return self.plan.kept.get(node) or self.plan.source(node)
+
+  def dataset(self, argument: facts.Argument) -> str:
+    """The Dataset of an `input_fn=`."""
+    kept = self.plan.kept.get(argument.value)
+    return f"{kept}()" if kept else input_fns.dataset(self.plan, self.tf, argument.value)
+
+  def input_function(self, argument: facts.Argument) -> str:
+    """A function that gives the Dataset of an `input_fn=` each time that it is called."""
+    text = self.dataset(argument)
+    if isinstance(argument.value, ast.Lambda) and not argument.value.args.args:
+      return f"lambda: {text}"
+    symbol = None
+    if isinstance(argument.value, ast.Call):
+      symbol = self.plan.module.resolve(argument.value.func)
+    if symbol is not None and symbol.path == "functools.partial":
+      return self.plan.source(argument.value)  # its arguments are evaluated once
+    return text[:-2] if text.endswith("()") else f"lambda: {text}"
+
+  def hooks(self, argument: Optional[facts.Argument], use: str) -> list[str]:
+    """Elements of a list of callbacks or listeners from `hooks=` or `saving_listeners=`."""
+    kept = self.plan.kept.get(argument.value) if argument is not None else None
+    return [f"*{kept}"] if kept else hook_lists.callbacks(self.plan, self.tf, argument, use=use)
 
   def callbacks(self, call: units.MethodCall) -> list[str]:
     """Elements of the list of callbacks for the hooks of a call."""
-    return hook_lists.callbacks(self.plan, self.tf, call.arguments.get("hooks"), use=call.method)
+    return self.hooks(call.arguments.get("hooks"), call.method)
 
   def listeners(self, call: units.MethodCall) -> list[str]:
     """Elements of the list of those who hear of the saves of a train call."""
-    given = call.arguments.get("saving_listeners")
-    return hook_lists.callbacks(self.plan, self.tf, given, use="listener")
+    return self.hooks(call.arguments.get("saving_listeners"), "listener")
 
   def has(self, call: units.MethodCall, name: str) -> bool:
     """Whether a call gives hooks or listeners, as far as the file shows."""
@@ -149,7 +219,7 @@ class Target(abc.ABC):
     for name in ("steps", "max_steps"):
       argument = call.arguments.get(name)
       given = argument is not None and self.plan.module.constant(argument.value) is not None
-      texts.append(self.plan.source(argument.value) if argument and given else None)
+      texts.append(self.source(argument.value) if argument and given else None)
     if None not in texts:
       raise Unsupported("EM209", call.call, name="train() with both steps and max_steps")
     return texts[0], texts[1]
@@ -157,14 +227,37 @@ class Target(abc.ABC):
   def method_items(self, call: units.MethodCall, keywords) -> list[str]:
     """The Dataset and the remaining arguments of an evaluate or predict call."""
     plan, arguments = self.plan, call.arguments
-    items = [input_fns.dataset(plan, self.tf, arguments["input_fn"].value)]
+    items = [self.dataset(arguments["input_fn"])]
     for name, argument in arguments.items():
+      if name == "checkpoint_path" and plan.module.constant(argument.value) is None:
+        continue
       if name in keywords:
-        items.append(f"{name}={plan.source(argument.value)}")
-      elif name not in ("input_fn", "hooks", "saving_listeners", "checkpoint_path"):
+        items.append(f"{name}={self.source(argument.value)}")
+      elif name not in ("input_fn", "hooks", "saving_listeners"):
         raise Unsupported("EM209", argument.node, name=f"{call.method}({name}=)")
     own = self.callbacks(call)
     return [*items, f"callbacks={one_list(own)}"] if own else items
+
+  def exported(self, call: units.MethodCall) -> str:
+    """The arguments of an export."""
+    plan, arguments = self.plan, call.arguments
+    items = []
+    for name, argument in arguments.items():
+      if name == "serving_input_receiver_fn":
+        exports.serving(plan, argument.value)
+      if name == "strip_default_attrs":
+        plan.report("EM274", argument.node)
+      elif name == "experimental_mode":
+        if plan.module.constant(argument.value) is not None:
+          raise Unsupported("EM209", argument.node, name="export_saved_model(experimental_mode=)")
+      elif argument.node is argument.value:
+        items.append(self.source(argument.value))
+      else:
+        items.append(f"{name}={self.source(argument.value)}")
+    if "serving_input_receiver_fn" not in arguments:
+      name = f"{call.method}() without serving_input_receiver_fn="
+      raise Unsupported("EM209", call.call, name=name)
+    return ", ".join(items)
 
   def selection(self, call: units.MethodCall) -> str:
     """`.map(...)` that drops features which no column reads, and shapes those that one reads.
@@ -175,7 +268,7 @@ class Target(abc.ABC):
     keys = input_fns.feature_keys(self.plan, call.arguments["input_fn"].value)
     if keys is not None and keys == self.feature_keys and self.scalar_features:
       return ""
-    return f".map({self.plan.runtime()}.only_inputs({self.unit.name}))"
+    return f".map({self.plan.runtime()}.only_inputs({self.model(call.owner)}))"
 
   def seed(self, network: canned.Network) -> list[str]:
     """`tf.random.set_seed(...)` for RunConfig's tf_random_seed."""
@@ -197,11 +290,23 @@ class Target(abc.ABC):
     """Statements in place of the constructor's."""
 
   @abc.abstractmethod
-  def model_dir(self) -> str:
-    """An expression for `estimator.model_dir`."""
+  def construct_handle(self, construction, network, factory: str, style: emit.Style) -> None:
+    """Edits the statement that makes an estimator which flows on from there."""
 
   @abc.abstractmethod
-  def evaluator(self, node: ast.AST) -> str:
+  def model(self, node: ast.expr) -> str:
+    """The Keras model of the estimator that an expression gave."""
+
+  @abc.abstractmethod
+  def model_dir(self, node: ast.expr) -> str:
+    """An expression for `estimator.model_dir`, where `node` gave the estimator."""
+
+  @abc.abstractmethod
+  def newest_checkpoint(self, node: ast.expr) -> str:
+    """An expression for `estimator.latest_checkpoint()`."""
+
+  @abc.abstractmethod
+  def evaluator(self, node: ast.expr) -> str:
     """An expression that evaluates the weights of the moment, for `runtime.InMemoryEvaluator`."""
 
   @abc.abstractmethod
@@ -215,3 +320,23 @@ class Target(abc.ABC):
   @abc.abstractmethod
   def predict(self, call: units.MethodCall) -> None:
     """Edits one predict call."""
+
+  @abc.abstractmethod
+  def train_and_evaluate(self, call: units.MethodCall) -> None:
+    """Edits one call of train_and_evaluate."""
+
+  @abc.abstractmethod
+  def export_saved_model(self, call: units.MethodCall) -> None:
+    """Edits one call of export_saved_model."""
+
+  def latest_checkpoint(self, call: units.MethodCall) -> None:
+    """Edits one call of latest_checkpoint."""
+    self.plan.expressions[call.call] = self.newest_checkpoint(call.owner)
+
+  @abc.abstractmethod
+  def get_variable_names(self, call: units.MethodCall) -> None:
+    """Edits one call of get_variable_names."""
+
+  @abc.abstractmethod
+  def get_variable_value(self, call: units.MethodCall) -> None:
+    """Edits one call of get_variable_value."""

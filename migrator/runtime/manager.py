@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
-from migrator.runtime import listeners, state
+from migrator.runtime import listeners, other_checkpoints, state
 from migrator.runtime.policy import UNSET, Number, Timer, make_policy
 
 # By the id of the step counter, which a manager keeps alive.
@@ -168,7 +168,11 @@ class CheckpointManager:
     self.begin_session()
     return newest
 
-  def _restore(self) -> Optional[str]:
+  def _restore(self, checkpoint_path: Optional[str] = None) -> Optional[str]:
+    if checkpoint_path:
+      path = other_checkpoints.checkpoint_at(checkpoint_path)
+      other_checkpoints.restore_any(self._checkpoint, path)
+      return path
     newest = self.latest_checkpoint
     if newest is not None:
       self._checkpoint.restore(newest)
@@ -177,17 +181,23 @@ class CheckpointManager:
     return newest
 
   @contextlib.contextmanager
-  def newest(self) -> Iterator[Optional[str]]:
+  def newest(self, checkpoint_path: Optional[str] = None) -> Iterator[Optional[str]]:
     """Restores as `restore_or_initialize`, and gives the checkpoint its values back at the end.
 
     For an evaluation that a callback or a listener makes in the middle of a training, which goes on
-    as if nothing had been.
+    as if nothing had been, and for one of another checkpoint.
+
+    Args:
+      checkpoint_path: another checkpoint than the newest, also one of the Estimator.
 
     Yields:
       The path of the restored checkpoint, or None.
+
+    Raises:
+      ValueError: with the Estimator's message, if there is no such checkpoint.
     """
     with self.lending():
-      yield self._restore()
+      yield self._restore(checkpoint_path)
 
   @contextlib.contextmanager
   def lending(self, given_back: Optional[Callable[[], Any]] = None) -> Iterator[None]:

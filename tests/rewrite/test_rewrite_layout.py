@@ -159,11 +159,11 @@ def test_file_without_a_unit_that_can_be_rewritten_is_not_touched():
 @pytest.mark.parametrize(
   ("call", "code"),
   [
-    ("e.export_saved_model('d', f)", "EM209"),
-    ("e.get_variable_value('v')", "EM209"),
-    ("tf1.estimator.train_and_evaluate(e, a, b)", "EM209"),
+    ("e.experimental_export_all_saved_models('d', f)", "EM209"),
+    ("print(e.config)", "EM209"),
+    ("tf1.estimator.train_and_evaluate(e, a, b)", "EM270"),
     ("x = e.train(input_fn, steps=3)", "EM209"),
-    ("e.evaluate(input_fn, checkpoint_path='c')", "EM209"),
+    ("e.train(input_fn, steps=3).evaluate(input_fn)", "EM209"),
     ("e.evaluate(input_fn, hooks=[h])", "EM304"),
     ("e.train(input_fn, steps=3, saving_listeners=[h])", "EM304"),
     ("e.train(input_fn, steps=3, max_steps=4)", "EM209"),
