@@ -1,255 +1,242 @@
-"""Feature columns of a canned estimator -> Keras inputs and the input layer.
+"""Feature columns of a canned estimator -> Keras inputs, its input layer and its linear model.
 
-The Estimator's input layer is the concatenation of the flattened columns in the order of
-their names, whatever the order of the list
-(https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/feature_column/input_layer).
+Columns that the file shows become layers, written out; of others the running program makes layers
+from the columns themselves.
 """
 
 from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Optional
 
 from migrator.analysis import facts
-from migrator.rewrite import emit, moves
+from migrator.rewrite import columns_explicit, columns_live, columns_numeric, emit, moves
+from migrator.rewrite.columns_explicit import CrossOfNumbers, Writer
+from migrator.rewrite.columns_interpreter import Interpreter
+from migrator.rewrite.columns_unread import remove_unread
+from migrator.rewrite.columns_values import Column, NotStatic, Value
 from migrator.rewrite.plan import Plan, Unsupported
 
+__all__ = ["Columns", "input_lines", "read_columns", "read_parts", "remove_unread"]
 
-@dataclasses.dataclass
-class Column:
-  """One `numeric_column`: expressions of its key and shape, and how many dimensions it has."""
-
-  key: str
-  shape: str
-  rank: int
-  item: emit.Item
-  known_key: Optional[str] = None
+# Variables of the new function that are not those of a column.
+_LOCALS = frozenset(
+  "activation dnn i inputs layer linear logits model net tf units runtime".split()
+)
 
 
 @dataclasses.dataclass
-class Columns:
+class Columns(columns_numeric.Columns):
   """The columns of one estimator.
 
   Attributes:
-    columns: one by one, in source order; or exactly one column made for each `target in iterable`.
-    each: ("target", "iterable") of the comprehension, else None.
-    keys: the features that the columns read; None where only the running program knows.
-    statements: assignments and loops that only serve to build the list.
-    names: the reads of those assignments that this use explains.
-    expressions: the parts of the user's code that go into the new function.
-    comments: comments above the statement that assigned the list.
+    variables: the names that the lines below define, besides `inputs`, `net` and the logits.
+    live: the source of the columns of each part, where only the running program has them.
+    reason: why it is only the running program.
+    sparse_features: whether the input functions give sparse tensors.
   """
 
-  columns: list[Column]
-  each: Optional[tuple[str, str]] = None
-  keys: Optional[frozenset[str]] = None
-  statements: list[ast.stmt] = dataclasses.field(default_factory=list)
-  names: list[ast.Name] = dataclasses.field(default_factory=list)
-  expressions: list[ast.expr] = dataclasses.field(default_factory=list)
-  comments: tuple[str, ...] = ()
+  plan: Optional[Plan] = None
+  parts: dict[str, list[Column]] = dataclasses.field(default_factory=dict)
+  variables: list[str] = dataclasses.field(default_factory=list)
+  live: dict[str, ast.expr] = dataclasses.field(default_factory=dict)
+  reason: Optional[NotStatic] = None
+  sparse_features: bool = False
+  taken: frozenset[str] = frozenset()
+  notes: Sequence[tuple[Column, tuple[tuple[str, ...], str]]] = ()
+  only_numeric: bool = False
+
+  @property
+  def sparse(self) -> bool:
+    """Whether a weight may be looked up by an id: its gradient is sparse."""
+    if self.only_numeric:
+      return False
+    return bool(self.live) or columns_explicit.looks_up(self.parts)
+
+  def count(self, part: str) -> str:
+    """Source of the number of columns of a part: a number if the file shows it."""
+    if part in self.live:
+      return f"len({columns_live.name(self._plan, self.live, part)})"
+    return str(len(self.parts[part]))
+
+  @property
+  def _plan(self) -> Plan:
+    assert self.plan is not None
+    return self.plan
+
+  def _writer(self, tf: str) -> Writer:
+    runtime = _Runtime(self._plan)
+    return Writer(tf, runtime, self.parts, self.taken, self.sparse_features, self.notes)
+
+  def lines(self, tf: str, style: emit.Style) -> list[str]:
+    """Statements that define `inputs`, a dict of Keras inputs, and what several lines read."""
+    if self.only_numeric:
+      return columns_numeric.input_lines(tf, self, style)
+    if self.live:
+      return columns_live.input_lines(self._plan, self.live, self.sparse_features, style)
+    writer = self._writer(tf)
+    return [*writer.input_lines(style), *writer.variable_lines(style)]
+
+  def dense_lines(self, tf: str, style: emit.Style) -> list[str]:
+    """Statements that define `net`, float32 [batch, n], the input of the first hidden layer."""
+    if self.only_numeric:
+      return columns_numeric.dense_lines(tf, self, style)
+    if self.live:
+      return columns_live.dense_lines(self._plan, self.live, style)
+    return self._writer(tf).dense_lines(style)
+
+  def linear_lines(
+    self, tf: str, units: str, combiner: str, style: emit.Style, target: str = "logits"
+  ) -> list[str]:
+    """Statements that define the logits of the linear part, float32 [batch, units].
+
+    Args:
+      tf: the name of TF2.
+      units: source of the number of logits.
+      combiner: source of `sparse_combiner`; "" for the default, "sum".
+      style: of the place.
+      target: the variable.
+    """
+    if self.live:
+      return columns_live.linear_lines(self._plan, self.live, units, combiner, style, target)
+    return self._writer(tf).linear_lines(units, combiner, style, target)
+
+
+class _Runtime:
+  """The name of the runtime; asks for its import when it is written."""
+
+  def __init__(self, plan: Plan):
+    self._plan = plan
+
+  def __str__(self) -> str:
+    return self._plan.runtime()
 
 
 def read_columns(plan: Plan, argument: facts.Argument, place: ast.AST) -> Columns:
-  """Reads `feature_columns=` for a function that stands at `place`.
-
-  Raises:
-    Unsupported: EM207, a column or a way of building the list that is not carried over.
-  """
-  found = Columns([])
-  _read_list(plan, argument.value, found, place)
-  for expression in found.expressions:
-    own = found.each[0] if found.each else None
-    reason = moves.obstacle(plan.module, expression, place, own)
-    if reason is not None:
-      raise Unsupported("EM207", expression, column=reason)
-  if not found.columns:
-    raise Unsupported("EM207", argument.value, column="an empty list")
-  if not found.each:
-    known = [c.known_key for c in found.columns]
-    found.keys = None if None in known else frozenset(k for k in known if k is not None)
-  return found
-
-
-def _read_list(plan: Plan, node: ast.expr, found: Columns, place: ast.AST) -> None:
-  """Adds the columns of a list display, a sum of lists, a comprehension, or a name of one."""
-  definition = _follow(plan, node, found)
-  if isinstance(definition, (ast.List, ast.Tuple, ast.Set)):
-    named = (found.names[-1], found.statements[-1]) if isinstance(node, ast.Name) else None
-    for element in definition.elts:
-      found.columns.append(_column(plan, element, found))
-    if named is not None and isinstance(definition, ast.List):
-      _read_appends(plan, found, place, *named)
-  elif isinstance(definition, ast.BinOp) and isinstance(definition.op, ast.Add):
-    _read_list(plan, definition.left, found, place)
-    _read_list(plan, definition.right, found, place)
-    if found.each:
-      raise Unsupported("EM207", node, column="a sum with a list that is not written out")
-  elif isinstance(definition, ast.ListComp):
-    _read_comprehension(plan, definition, found)
-    if isinstance(node, ast.Name) and facts.appends(plan.module, found.names[-1]) != []:
-      raise Unsupported("EM207", node, column="a comprehension and more")
-  else:
-    raise Unsupported("EM207", node, column=plan.module.source(node))
-
-
-def _follow(plan: Plan, node: ast.AST, found: Columns) -> Optional[ast.AST]:
-  """The definition of a name, noting the statement that can go when nobody else reads it."""
-  while isinstance(node, ast.Name):
-    _, bindings = plan.module.scope_of[node].lookup(node.id)
-    if len(bindings) != 1 or bindings[0].kind != "assign" or bindings[0].value is None:
-      return None
-    statement = bindings[0].node
-    if not isinstance(statement, ast.Assign) or statement.value is not bindings[0].value:
-      return None
-    if not found.statements:
-      found.comments = tuple(plan.comments.leading(statement))
-    found.statements.append(statement)
-    found.names.append(node)
-    node = bindings[0].value
-  return node
-
-
-def _column(plan: Plan, element: ast.AST, found: Columns) -> Column:
-  """Reads one column; notes its expressions and, for a name, the statement that made it."""
-  comments = (plan.comments.leading(element), plan.comments.trailing(element))
-  call = _follow(plan, element, Columns([]) if isinstance(element, ast.Call) else found)
-  symbol = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
-  if (
-    not isinstance(call, ast.Call)
-    or symbol is None
-    or symbol.path != "tf.feature_column.numeric_column"
-  ):
-    name = symbol.path if symbol is not None else plan.module.source(element)
-    raise Unsupported("EM207", element, column=name)
-  bound = facts.bind_arguments(call, facts.NUMERIC_COLUMN_PARAMETERS)
-  if bound is None or "key" not in bound:
-    raise Unsupported("EM207", element, column="numeric_column with *args or **kwargs")
-  for name in ("normalizer_fn", "default_value"):
-    value = bound.get(name)
-    if value is not None and plan.module.constant(value.value) is not None:
-      raise Unsupported("EM207", value.node, column=f"numeric_column with {name}")
-  shape, rank = "[1]", 1
-  if "shape" in bound:
-    shape, rank = _shape(plan, bound["shape"].value)
-  found.expressions.append(bound["key"].value)
-  if "shape" in bound:
-    found.expressions.append(bound["shape"].value)
-  key = plan.module.constant(bound["key"].value)
-  text = plan.source(bound["key"].value)
-  if isinstance(bound["key"].value, ast.Constant) and isinstance(key, str):
-    text = emit.string(key)
-  known_key = key if isinstance(key, str) else None
-  return Column(text, shape, rank, emit.Item("", *comments), known_key)
-
-
-def _shape(plan: Plan, node: ast.expr) -> tuple[str, int]:
-  value = plan.module.constant(node)
-  if isinstance(value, int):
-    return f"[{plan.source(node)}]", 1
-  if isinstance(value, (list, tuple)) and all(isinstance(v, int) for v in value):
-    return plan.source(node), len(value)
-  raise Unsupported("EM207", node, column="numeric_column whose shape is not in the file")
-
-
-def _read_comprehension(plan: Plan, node: ast.ListComp, found: Columns) -> None:
-  generator = node.generators[0]
-  if len(node.generators) != 1 or generator.ifs or not isinstance(generator.target, ast.Name):
-    raise Unsupported("EM207", node, column="a comprehension with conditions")
-  found.columns.append(_column(plan, node.elt, found))
-  _set_each(plan, found, generator.target.id, generator.iter)
-
-
-def _set_each(plan: Plan, found: Columns, target: str, iterable: ast.expr) -> None:
-  found.each = (target, plan.source(iterable))
-  found.expressions.append(iterable)
-  values = plan.module.constant(iterable)
-  if found.columns[0].key == target and isinstance(values, (list, tuple)):
-    found.keys = frozenset(v for v in values if isinstance(v, str))
-
-
-def _read_appends(
-  plan: Plan, found: Columns, place: ast.AST, first: ast.Name, made: ast.stmt
-) -> None:
-  """`columns.append(...)` in the block of the list, or one loop that appends to an empty one."""
-  appends = facts.appends(plan.module, first)
-  if appends is None:
-    raise Unsupported("EM207", first, column="a list changed by other means than append")
-  for call in appends:
-    statement = plan.module.statement(call)
-    if statement.lineno > plan.module.statement(place).lineno:
-      raise Unsupported("EM207", call, column="a list that grows after it was used")
-    if not isinstance(statement, ast.Expr) or statement.value is not call:
-      raise Unsupported("EM207", call, column="a list built inside an expression")
-    parent = plan.module.parents[statement]
-    if isinstance(parent, ast.For):
-      if found.columns or len(parent.body) != 1 or parent.orelse:
-        raise Unsupported("EM207", parent, column="a list built by a loop and more")
-      if not isinstance(parent.target, ast.Name):
-        raise Unsupported("EM207", parent, column="a list built by a loop over pairs")
-      statement = parent
-    if found.each or not _same_block(plan, statement, made):
-      raise Unsupported("EM207", statement, column="a list built under a condition")
-    found.columns.append(_column(plan, call.args[0], found))
-    if isinstance(parent, ast.For):
-      assert isinstance(parent.target, ast.Name)
-      _set_each(plan, found, parent.target.id, parent.iter)
-    found.statements.append(statement)
-    assert isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
-    found.names.append(call.func.value)
-
-
-def _same_block(plan: Plan, one: ast.stmt, other: ast.stmt) -> bool:
-  return plan.module.parents[one] is plan.module.parents[other]
+  """Reads `feature_columns=` of a DNN; see `read_parts`."""
+  return read_parts(plan, {"dnn": argument}, place)
 
 
 def input_lines(plan: Plan, tf: str, found: Columns, style: emit.Style) -> list[str]:
-  """Statements that define `inputs` (a dict of Keras inputs) and `net` (shape [B, n])."""
-  if found.each:
-    return _each_lines(tf, found, style)
-  columns = found.columns
-  items = [
-    emit.Item(
-      f"{c.key}: {_input(tf, c, [c.known_key or ''])}",
-      c.item.leading,
-      c.item.trailing,
-    )
-    for c in columns
-  ]
-  lines = emit.bracketed("inputs = {", items, "}", style)
-  if len(columns) == 1:
-    column = columns[0]
-    layer = f"{tf}.keras.layers.Flatten()(inputs[{column.key}])"
-    return [*lines, f"net = {layer if column.rank > 1 else f'inputs[{column.key}]'}"]
-  flatten = any(c.rank > 1 for c in columns)
-  return lines + _concatenation(tf, flatten, style)
+  """Statements that define `inputs` and `net`."""
+  del plan
+  return [*found.lines(tf, style), *found.dense_lines(tf, style)]
 
 
-def _input(tf: str, column: Column, keys: Iterable[str]) -> str:
-  """One Keras input, named by its feature unless Keras 3 refuses the name: it takes no slash."""
-  name = "" if any("/" in key for key in keys) else f", name={column.key}"
-  return f"{tf}.keras.Input({column.shape}{name})"
+def read_parts(
+  plan: Plan, arguments: Mapping[str, facts.Argument], place: ast.AST, sparse: bool = False
+) -> Columns:
+  """Reads the columns of an estimator for a function that stands at `place`.
+
+  Args:
+    plan: of the file.
+    arguments: the columns of "dnn" and "linear", or of one of them.
+    place: the call of the constructor.
+    sparse: whether the input functions give sparse tensors, as `tf.io.parse_example` does.
+
+  Raises:
+    Unsupported: a column that is not carried over.
+  """
+  if list(arguments) == ["dnn"]:
+    try:
+      return _numeric(plan, arguments["dnn"], place)
+    except Unsupported:
+      pass  # there are others, or they are built in another way
+  try:
+    return _explicit(plan, arguments, place, sparse)
+  except NotStatic as reason:
+    return _live(plan, arguments, reason, sparse)
 
 
-def _each_lines(tf: str, found: Columns, style: emit.Style) -> list[str]:
-  column, (target, iterable) = found.columns[0], found.each or ("", "")
-  inputs = _input(tf, column, found.keys or ())
-  lines = [f"inputs = {{{column.key}: {inputs} for {target} in {iterable}}}"]
-  if len(lines[0]) > style.width:
-    body = [f"{column.key}: {inputs}", f"for {target} in {iterable}"]
-    joined = style.indent + " ".join(body)
-    inner = [joined] if len(joined) <= style.width else [style.indent + b for b in body]
-    lines = ["inputs = {", *inner, "}"]
-  return lines + _concatenation(tf, column.rank > 1, style)
+def _numeric(plan: Plan, argument: facts.Argument, place: ast.AST) -> Columns:
+  found = columns_numeric.read_columns(plan, argument, place)
+  fields = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
+  return Columns(**fields, plan=plan, only_numeric=True)
 
 
-def _concatenation(tf: str, flatten: bool, style: emit.Style) -> list[str]:
-  element = "inputs[name]"
-  if flatten:
-    element = f"{tf}.keras.layers.Flatten()({element})"
-  comprehension = f"[{element} for name in sorted(inputs)]"
-  head = f"net = {tf}.keras.layers.Concatenate()("
-  if len(head + comprehension) < style.width:
-    return [head + comprehension + ")"]
-  return [head, style.indent + comprehension, ")"]
+def _explicit(plan: Plan, arguments, place: ast.AST, sparse: bool) -> Columns:
+  interpreter = Interpreter(plan, place)
+  found = Columns([], plan=plan, sparse_features=sparse)
+  notes = []
+  for part, argument in arguments.items():
+    value = interpreter.value(argument.value)
+    columns = _column_list(plan, argument.value, value)
+    found.parts[part] = [c.column for c in columns if c.column is not None]
+    notes += [(c.column, c.comments) for c in columns if c.column is not None and any(c.comments)]
+    _check(plan, part, argument.value, found.parts[part])
+    found.names += [n for n in ast.walk(argument.value) if isinstance(n, ast.Name)]
+  every = [column for columns in found.parts.values() for column in columns]
+  for column in every:
+    for read in column.all_reads():
+      _check_read(plan, read, place)
+      found.expressions.append(read)  # type: ignore[arg-type]
+  names = [*found.expressions, place]
+  read_names = {n.id for e in names for n in ast.walk(e) if isinstance(n, ast.Name)}
+  found.taken = _LOCALS | read_names | {plan.tf}
+  found.notes = notes
+  try:
+    writer = found._writer(plan.tf)
+  except CrossOfNumbers as reason:
+    what = f"crossed_column over {reason}, which is also a numeric column"
+    raise Unsupported("EM207", place, column=what) from None
+  found.variables = writer.variables
+  for key, (text, shape, _, _) in writer.inputs.items():
+    found.columns.append(columns_numeric.Column(text, shape, 1, emit.Item(""), key))
+  shown = [columns_numeric.Column("", "", 1, emit.Item("", *n[1])) for n in notes]
+  found.columns += shown
+  found.keys = frozenset(writer.inputs)
+  found.statements = [*interpreter.statements, *interpreter.functions]
+  return found
+
+
+def _column_list(plan: Plan, node: ast.expr, value: Value) -> list[Value]:
+  items = [value] if value.column is not None else value.items
+  if items is None and value.entries is not None:
+    items = None
+  if items is None:
+    raise NotStatic(node, f"`{plan.module.source(node)}` is not known in the file")
+  for item in items:
+    if item.column is None:
+      raise NotStatic(node, f"`{item.text or plan.module.source(node)}` is not known in the file")
+  if not items:
+    raise Unsupported("EM207", node, column="an empty list")
+  return items
+
+
+def _check(plan: Plan, part: str, node: ast.expr, columns: list[Column]) -> None:
+  names = [column.name for column in columns]
+  for column in columns:
+    if names.count(column.name) > 1:
+      raise Unsupported("EM207", node, column=f"two columns of the name {column.name!r}")
+    if part == "dnn" and column.is_categorical and column.kind != "bucketized":
+      what = f"{column.name!r} without an indicator or embedding, which the input layer refuses"
+      raise Unsupported("EM207", node, column=what)
+    if part == "linear" and column.kind in ("embedding", "shared"):
+      raise NotStatic(node, f"the linear part has the embedding {column.name!r}")
+    if not column.size and column.kind != "numeric":
+      raise NotStatic(node, f"the size of {column.name!r} is not known in the file")
+
+
+def _check_read(plan: Plan, read: ast.AST, place: ast.AST) -> None:
+  reason: Optional[str]
+  if isinstance(read, ast.Name):
+    reason = moves.name_obstacle(plan.module, read, read, place)
+  elif isinstance(read, ast.Call):
+    reason = f"`{plan.module.source(read.func)}()` would be called again or later"
+  else:
+    reason = f"`{plan.module.source(read)}` has a side effect"
+  if reason is not None:
+    raise NotStatic(read, reason)
+
+
+def _live(plan: Plan, arguments, reason: NotStatic, sparse: bool) -> Columns:
+  found = Columns([], plan=plan, sparse_features=sparse, reason=reason)
+  columns_live.check(plan)
+  for part, argument in arguments.items():
+    found.live[part] = argument.value
+    found.expressions.append(argument.value)
+  found.columns = [columns_numeric.Column("", "", 1, emit.Item(""))]
+  found.variables = columns_live.variables(plan, found.live)
+  return found

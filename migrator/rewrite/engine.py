@@ -14,6 +14,7 @@ from migrator.lint.finding import Finding
 from migrator.rewrite import (
   all_hooks,
   canned,
+  columns,
   hook_notes,
   imports,
   tf1_names,
@@ -300,23 +301,7 @@ def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
   for network in networks:
     if network.policy.statement is not None:
       plan.remove(network.policy.statement)
-    statements = network.columns.statements
-    loads = [
-      load
-      for statement in statements
-      if isinstance(statement, ast.Assign)
-      for target in statement.targets
-      if isinstance(target, ast.Name)
-      for load in facts.loads(plan.module, target)
-    ]
-    if all(id(load) in explained for load in loads):
-      for statement in statements:
-        plan.remove(statement)
-        shown = {*network.columns.comments, *(c.item.trailing for c in network.columns.columns)}
-        shown.update(*(c.item.leading for c in network.columns.columns))
-        found = [*plan.comments.leading(statement), *plan.comments.inside(statement)]
-        found.append(plan.comments.trailing(statement))
-        plan.statement(statement).comments = [c for c in found if c and c not in shown]
+  columns.remove_unread(plan, [network.columns for network in networks])
 
 
 def _finish(module, path, plan, found, options, refused) -> Result:
@@ -382,7 +367,8 @@ def _report_rewritten(plan: Plan, unit: units.Unit, options: Options) -> None:
   if unit.flavour_reason and options.source_version is None:
     plan.report("EM213", unit.node, flavour=unit.flavour, reason=unit.flavour_reason)
   for call in unit.calls:
-    if call.method == "train" and not (options.resume_data and options.target == "loop"):
+    trains = call.method in ("train", "train_and_evaluate")
+    if trains and not (options.resume_data and options.target == "loop"):
       plan.report("EM210", call.call)
   plan.report("EM112", unit.node)
 

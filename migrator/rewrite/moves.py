@@ -53,13 +53,14 @@ def _unstable(module: Module, node: ast.AST, place: ast.AST, own: Optional[str])
     if isinstance(inner, ast.Call) and not is_pure(module, inner):
       return f"`{module.source(inner.func)}()` would be called again or later"
     if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id != own:
-      reason = _name_obstacle(module, inner, node, place)
+      reason = name_obstacle(module, inner, node, place)
       if reason is not None:
         return reason
   return None
 
 
-def _name_obstacle(module, name: ast.Name, node: ast.AST, place: ast.AST) -> Optional[str]:
+def name_obstacle(module: Module, name: ast.Name, node: ast.AST, place: ast.AST) -> Optional[str]:
+  """Why a name of the expression `node` may mean something else at `place`, or None."""
   owner, bindings = module.scope_of[name].lookup(name.id)
   if owner is not None and _is_inside(module, owner.node, node):
     return None  # a variable of a comprehension or lambda in the expression
@@ -75,7 +76,7 @@ def _name_obstacle(module, name: ast.Name, node: ast.AST, place: ast.AST) -> Opt
   elif len(bindings) > 1 or any(b.kind == "loop" for b in bindings):
     return f"`{name.id}` has more than one value"
   for load in facts.loads(module, name):
-    if _changes(module, load) and (
+    if changes(module, load) and (
       between is None or _stands_in(module, load, between, module.scope_of[load])
     ):
       return f"`{name.id}` is changed in line {load.lineno}"
@@ -113,7 +114,7 @@ def _is_inside(module: Module, inner: ast.AST, outer: ast.AST) -> bool:
   return inner is outer or any(a is outer for a in module.ancestors(inner))
 
 
-def _changes(module: Module, load: ast.Name) -> bool:
+def changes(module: Module, load: ast.Name) -> bool:
   """Whether this read of a variable is the begin of a change of its value."""
   parent = module.parents.get(load)
   if isinstance(parent, (ast.Subscript, ast.Attribute)) and parent.value is load:
