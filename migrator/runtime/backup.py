@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, Optional
 
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import evaluation, listeners, named, policy, state, steps, summaries
+from migrator.runtime import listeners, named, policy, state, steps, summaries
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.load import load_tf1_checkpoint
 from migrator.runtime.manager import CheckpointManager
 from migrator.runtime.policy import UNSET, Number
+from migrator.runtime.reading import Reading
 
 
-class BackupAndRestore(tf.keras.callbacks.Callback):
+class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
   """Saves, keeps and restores checkpoints of a Keras model as its Estimator did.
 
   It must come first in the callbacks of `fit`: the Estimator saved a step before its hooks saw it. A
@@ -46,6 +46,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     keep_checkpoint_every_n_hours: Optional[Number] = 10000,
     save_summary_steps: Optional[int] = 100,
     log_step_count_steps: Optional[int] = 100,
+    metrics: Sequence[Callable[..., dict]] = (),
   ):
     """Makes the callback, and restores the newest checkpoint of `model_dir` at once.
 
@@ -61,6 +62,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       keep_checkpoint_every_n_hours: as in RunConfig.
       save_summary_steps: as in RunConfig.
       log_step_count_steps: as in RunConfig.
+      metrics: what was given to `tf.estimator.add_metrics`, for `evaluate`.
 
     Raises:
       ValueError: for arguments that RunConfig refuses, or a model that is not built or compiled.
@@ -74,6 +76,10 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     if getattr(model, "optimizer", None) is None:
       raise ValueError(f"The model {model.name} must be compiled before BackupAndRestore is made.")
     self._of = model
+    # Known before a `fit` says it, as the handle that programs pass on.
+    super().set_model(model)
+    self._metrics = tuple(metrics)
+    self._max_steps: Optional[Number] = None
     if not model_dir:
       model_dir = tempfile.mkdtemp()
       tf.get_logger().warning("Using temporary folder as model directory: %s", model_dir)
@@ -118,6 +124,11 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
   def global_step(self) -> int:
     """The number of steps that the weights have been trained."""
     return int(self._step.numpy())
+
+  @property
+  def max_steps(self) -> Optional[Number]:
+    """The step at which the training ends for which `remaining_steps` was asked last; None if there is none."""
+    return self._max_steps
 
   @property
   def checkpoint(self) -> named.NamedCheckpoint:
@@ -185,6 +196,7 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
       ValueError: with the Estimator's message, for both arguments or one that is not positive.
     """
     policy.check_steps(steps, max_steps)
+    self._max_steps = max_steps
     self._restore_if_changed()
     if steps is not None:
       return math.ceil(steps)
@@ -279,78 +291,3 @@ class BackupAndRestore(tf.keras.callbacks.Callback):
     """Remembers what has been saved, as the event file does."""
     self._held = path
     summaries.log_checkpoint(self._model_dir, path, self.global_step)
-
-  def evaluate(
-    self,
-    dataset: tf.data.Dataset,
-    steps: Optional[int] = None,
-    name: Optional[str] = None,
-    callbacks: Sequence[Any] = (),
-  ) -> dict:
-    """Evaluates the newest checkpoint; see `runtime.evaluate`.
-
-    In an empty directory it evaluates the initial weights, with a warning.
-
-    Args:
-      dataset: batches of (features, labels).
-      steps: how many batches to take; None takes all.
-      name: of the evaluation; its events go to `<model_dir>/eval_<name>`.
-      callbacks: Keras callbacks; their `on_test_*` methods are called.
-
-    Returns:
-      `accuracy`, `average_loss`, `loss` (float32) and `global_step` (int64).
-    """
-    with self._newest("evaluate") as path:
-      return evaluation.evaluate(
-        self._of,
-        self._of.loss,
-        dataset,
-        global_step=self.global_step,
-        model_dir=self._model_dir,
-        steps=steps,
-        name=name,
-        checkpoint_path=path,
-        callbacks=callbacks,
-      )
-
-  def predict(
-    self,
-    dataset: tf.data.Dataset,
-    predict_keys: Any = None,
-    yield_single_examples: bool = True,
-    callbacks: Sequence[Any] = (),
-  ) -> Iterator[dict]:
-    """Yields the predictions of the newest checkpoint; see `runtime.predict`."""
-    with self._newest("predict"):
-      yield from evaluation.predict(
-        self._of,
-        dataset,
-        predict_keys=predict_keys,
-        yield_single_examples=yield_single_examples,
-        callbacks=callbacks,
-      )
-
-  @contextlib.contextmanager
-  def _newest(self, purpose: str) -> Iterator[Optional[str]]:
-    """Lets the model hold the newest checkpoint, or the initial weights with a warning.
-
-    During training (a callback may evaluate), and after it failed, the model gets its state back.
-
-    Yields:
-      The path of the checkpoint, or None.
-    """
-    held, stepped = self._held, self._stepped
-
-    def given_back() -> None:
-      self._held, self._failed, self._stepped = held, True, stepped
-
-    lending = self._manager.lending(given_back) if self._failed else contextlib.nullcontext()
-    with lending:
-      path = self._restore_if_changed()
-      if path is None:
-        tf.get_logger().warning(
-          "Could not find trained model in model_dir: %s, running initialization to %s.",
-          self._model_dir,
-          purpose,
-        )
-      yield path

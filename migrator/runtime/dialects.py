@@ -56,11 +56,11 @@ def describe(prefix: str, index: bundle.Index) -> Contents:
   dialect = "v1"
   if OBJECT_GRAPH in index.entries:
     dialect = "migrator" if STAMP + VALUE in index.entries else "object"
-    keys = {_decoded(key): key for key in index.entries}
+    keys = {decoded(key): key for key in index.entries}
   return _Reading(prefix, index, keys, dialect).contents()
 
 
-def _decoded(key: str) -> str:
+def decoded(key: str) -> str:
   """Returns the path of a variable in an object checkpoint, without the end of its key."""
   if not key.endswith(VALUE):
     return key

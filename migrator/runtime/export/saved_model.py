@@ -1,0 +1,125 @@
+"""Exports a model as the Estimator exported it: the same signatures, in a directory named by the time."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Callable, Optional
+
+import tensorflow as tf
+
+from migrator.runtime import heads, inputs, steps
+from migrator.runtime.export import resources, signatures
+from migrator.runtime.policy import UNSET
+from migrator.runtime.slots import inner
+
+_ATTEMPTS = 10
+
+
+def export_saved_model(
+  model: Any,
+  loss_fn: Any,
+  export_dir_base: str,
+  serving_input_receiver_fn: Callable[[], Any],
+  assets_extra: Optional[dict] = None,
+  as_text: bool = False,
+  checkpoint_path: Any = UNSET,
+) -> bytes:
+  """Exports what a model holds to `<export_dir_base>/<seconds since 1970>`.
+
+  The signatures have the names, inputs, outputs and methods of the Estimator's export. Tensors within the graph have
+  other names, and variables those of the model's checkpoints.
+
+  Args:
+    model: a built Keras model that gives logits.
+    loss_fn: its head, or the Keras loss that stands for one.
+    export_dir_base: where the directory is made.
+    serving_input_receiver_fn: returns a `ServingInputReceiver`; it is run in a graph, so that it may make
+      placeholders.
+    assets_extra: path below `assets.extra` -> the file that is copied there.
+    as_text: whether the SavedModel is written as text.
+    checkpoint_path: what `manager.newest()` gave, if the model holds a checkpoint; None is an error.
+
+  Returns:
+    The directory, as bytes like the Estimator's.
+
+  Raises:
+    ValueError: with the Estimator's message, without a function or a checkpoint.
+    RuntimeError: if there is no new name for the directory after some seconds.
+  """
+  check_receiver_fn(serving_input_receiver_fn)
+  if checkpoint_path is None:
+    raise ValueError(f"Couldn't find trained model for {export_dir_base}: there is no checkpoint.")
+  made: dict[str, Any] = {}
+
+  def trace() -> list:
+    made["receiver"] = receiver = serving_input_receiver_fn()
+    logits = model(inputs.InputAdapter(model)(receiver.features), training=False)
+    made["outputs"] = heads.export_outputs(loss_fn, logits)
+    return []
+
+  with resources.recorded() as recorded:
+    traced = tf.compat.v1.wrap_function(trace, [])
+  found = signatures.make(traced, made["receiver"], made["outputs"])
+  directory = _new_directory(os.fspath(export_dir_base))
+  parent, name = os.path.split(directory)
+  temporary = os.path.join(parent, f"temp-{name}")
+  tf.saved_model.save(
+    _tracked(model, [*recorded, *resources.of_model(model)], traced.graph),
+    temporary,
+    signatures={key: signature.function for key, signature in found.items()},
+  )
+  signatures.rename(temporary, found, as_text)
+  _copy_extra(temporary, assets_extra or {})
+  tf.io.gfile.rename(temporary, directory)
+  return os.fsencode(directory)
+
+
+def check_receiver_fn(serving_input_receiver_fn: Any) -> None:
+  """Raises the Estimator's ValueError if there is no function."""
+  if not serving_input_receiver_fn:
+    raise ValueError("An input_receiver_fn must be defined.")
+
+
+def _tracked(model: Any, tables: list, graph: Any) -> tf.Module:
+  """Returns an object that owns the variables by their names, and those tables that the graph reads.
+
+  Not the model itself: that would bring the functions of all of its layers into the export.
+  """
+  owner = tf.Module()
+  checkpoint = steps.checkpoint_of(model)
+  named = set()
+  for name in () if checkpoint is None else (*checkpoint.weights, steps.GLOBAL_STEP):
+    variable = checkpoint.by_name[name]
+    setattr(owner, name, variable)
+    named.add(id(variable))
+  # What a checkpoint does not hold, but a function may read, as the state of random generators.
+  owner.other_variables = [v for v in map(inner, model.variables) if id(v) not in named]
+  captured = {id(tensor) for tensor in graph.external_captures}
+  owner.tables = [table for table in tables if id(table.resource_handle) in captured]
+  return owner
+
+
+def _new_directory(base: str) -> str:
+  """Returns the path of a directory that does not exist, named by the time.
+
+  Raises:
+    RuntimeError: with the Estimator's message.
+  """
+  for attempt in range(_ATTEMPTS):
+    path = os.path.join(base, str(int(time.time())))
+    if not tf.io.gfile.exists(path):
+      return path
+    time.sleep(1)
+    tf.get_logger().warning(
+      "Directory %s already exists; retrying (attempt %d/%d)", path, attempt + 1, _ATTEMPTS
+    )
+  raise RuntimeError(f"Failed to obtain a unique export directory name after {_ATTEMPTS} attempts.")
+
+
+def _copy_extra(directory: str, assets: dict) -> None:
+  """Copies files to `assets.extra`."""
+  for relative, source in assets.items():
+    target = os.path.join(directory, "assets.extra", os.fspath(relative))
+    tf.io.gfile.makedirs(os.path.dirname(target))
+    tf.io.gfile.copy(source, target)
