@@ -12,7 +12,7 @@ import tensorflow as tf
 from migrator.checkpoint import keras_formats, template, tensors
 from migrator.checkpoint.batch import Request
 from migrator.checkpoint.source import Source
-from migrator.checkpoint.straight import FORMAT, ITERATIONS, LEARNING_RATE, STAMP
+from migrator.checkpoint.straight import FORMAT, ITERATIONS, STAMP
 from migrator.checkpoint.tensors import Selection, Tensor
 from migrator.runtime import differences, load, named_checkpoint, suggesting
 from migrator.runtime.contents import Contents
@@ -120,10 +120,9 @@ class Model:
       values += [tensors.number(name, count) for name, count in plan.counts.items()]
     used = {key for tensor in values for key in tensor.keys}
     if checkpoint.optimizer_state.iterations is not None:
-      rate_key = load.check_hyperparameters(reader, checkpoint)
-      if rate_key is not None:
-        values.append(_unchanged(source, LEARNING_RATE, (rate_key,)))
-        used.add(rate_key)
+      rate_keys = load.check_hyperparameters(reader, checkpoint, plan)
+      values += [_unchanged(source, name, (key,)) for name, key in rate_keys.items()]
+      used.update(rate_keys.values())
     return Selection(
       values=tuple(values),
       stamp=self._stamp(),

@@ -8,12 +8,12 @@ import os
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
-import numpy as np
 import tensorflow as tf
 
 from migrator.runtime import differences, named, paths, state, suggesting
 from migrator.runtime import plan as plan_module
 from migrator.runtime.errors import CheckpointError
+from migrator.runtime.hyperparameters import check_hyperparameters
 from migrator.runtime.name_map import NameMap
 from migrator.runtime.tf1_reader import GLOBAL_STEP, Tf1Checkpoint
 
@@ -132,19 +132,19 @@ def load_tf1_checkpoint(
   if not allow_unused:
     _check_unused(plan, checkpoint)
   notes = (*plan.notes, *suggested)
-  rate_key = check_hyperparameters(source, checkpoint) if has_optimizer else None
+  rate_keys = check_hyperparameters(source, checkpoint, plan) if has_optimizer else {}
   # All is read before anything is assigned: a damaged value must not leave half a model.
   values = {name: item.value(source) for name, item in plan.items.items()}
-  if rate_key is not None:
-    values[named.LEARNING_RATE] = source.read([rate_key])
-  rate = differences.number(checkpoint.by_name.get(named.LEARNING_RATE))
+  values.update({name: source.read([key]) for name, key in rate_keys.items()})
+  rates = {name: differences.number(checkpoint.by_name[name]) for name in rate_keys}
   for name, value in values.items():
     checkpoint.by_name[name].assign(value)
   checkpoint.by_name[named.STEP].assign(plan.step)
   if has_optimizer:
     for name, count in plan.counts.items():
       checkpoint.by_name[name].assign(count)
-  differences.report_learning_rate(prefix, rate, checkpoint.by_name.get(named.LEARNING_RATE))
+  for name, rate in rates.items():
+    differences.report_learning_rate(prefix, rate, checkpoint.by_name[name])
   tf.get_logger().info("Restored step %d from %s.", plan.step, prefix)
   for note in notes:
     tf.get_logger().info("%s: %s", prefix, note)
@@ -249,37 +249,3 @@ def _candidates(expected: dict, found: dict) -> str:
     if near:
       return f"\nIs {name} of the program called {' or '.join(sorted(near)[:3])} in the checkpoint?"
   return ""
-
-
-def check_hyperparameters(
-  source: Tf1Checkpoint, checkpoint: named.NamedCheckpoint
-) -> Optional[str]:
-  """Compares the hyperparameters of a v2 checkpoint with the program's.
-
-  Returns:
-    The key of the learning rate that has to be loaded, or None.
-
-  Raises:
-    CheckpointError: if one differs that cannot be loaded.
-  """
-  optimizer = checkpoint.optimizer_state
-  attributes = dict(optimizer.kind.hyperparameters)
-  rate_key = None
-  differences = []
-  for key, value in source.hyperparameters().items():
-    name = key.rsplit("/", 1)[-1]
-    if name == "iter":
-      continue  # A count.
-    if name == "learning_rate":
-      # A schedule is a function of the step; the Estimator did not store it.
-      rate_key = key if named.LEARNING_RATE in checkpoint.by_name else None
-      continue
-    given = optimizer.hyperparameter(attributes[name]) if name in attributes else 0.0
-    if np.float32(given) != np.float32(value):
-      differences.append(f"{key} is {value:g}, the program has {given:g}")
-  if differences:
-    raise CheckpointError(
-      f"The Estimator would go on with the values of {source.prefix}: {'; '.join(differences)}. "
-      "Write them into the program. Nothing has been loaded."
-    )
-  return rate_key

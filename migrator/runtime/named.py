@@ -43,8 +43,9 @@ def named_checkpoint(
   Args:
     model: a built Keras model.
     optimizer: a Keras optimizer that is known to the runtime; it is built here if it is not. None for
-      the weights and the step alone. Pairs `[(optimizer, variables), ...]` where several optimizers train
-      a part of the model each; their counts are `iterations`, `iterations_1`, ... in this order.
+      the weights and the step alone. A `runtime.optimizers.Combined`, or pairs `[(optimizer, variables), ...]`,
+      where several optimizers train a part of the model each; their counts are `iterations`,
+      `iterations_1`, ... in this order.
     scope: what the names of the weights begin with: the scope of the old program, e.g. "dnn".
     flavour: "v1" or "v2", the flavour of the Estimator that the program used before. By default
       what the compiled loss shows (a sum is v1, a mean is v2), else "v1".
@@ -78,6 +79,11 @@ def _flavour(model: Any, flavour: Optional[str]) -> str:
 def iterations_name(place: int) -> str:
   """Returns the name of the count of one of several optimizers."""
   return f"{ITERATIONS}_{place}" if place else ITERATIONS
+
+
+def rate_name(place: int) -> str:
+  """Returns the name of the learning rate of one of several optimizers."""
+  return f"{LEARNING_RATE}_{place}" if place else LEARNING_RATE
 
 
 class NamedCheckpoint(tf.train.Checkpoint):
@@ -130,9 +136,9 @@ class NamedCheckpoint(tf.train.Checkpoint):
     for place, state in enumerate(states):
       if state.iterations is not None:
         by_name[iterations_name(place)] = state.iterations
-    if flavour == "v2" and optimizer_state.learning_rate is not None:
-      # The v2 Estimators keep the learning rate in the checkpoint, and it wins over the program's.
-      by_name[LEARNING_RATE] = optimizer_state.learning_rate
+      if flavour == "v2" and state.learning_rate is not None:
+        # The v2 Estimators keep the learning rate in the checkpoint, and it wins over the program's.
+        by_name[rate_name(place)] = state.learning_rate
     stamp = {"format": _FORMAT, "flavour": flavour, "optimizer": optimizer_state.kind.name}
     stamp_variable = tf.Variable(json.dumps(stamp), trainable=False, name=STAMP)
     super().__init__(**by_name, **{STAMP: stamp_variable})
@@ -173,7 +179,7 @@ class NamedCheckpoint(tf.train.Checkpoint):
     if save_path is None:
       return super().restore(save_path, options=options)
     save_path = os.fspath(save_path)
-    rate = differences.number(self.optimizer_state.learning_rate)
+    rates = [differences.number(single.learning_rate) for single in self.states]
     keys = self._checked(save_path)
     check_not_overtaken(save_path)
     lost_position = hasattr(self, _ITERATOR) and not any(
@@ -190,7 +196,8 @@ class NamedCheckpoint(tf.train.Checkpoint):
     if not lost_position:
       status.assert_existing_objects_matched()
     status.expect_partial()
-    differences.report_learning_rate(save_path, rate, self.optimizer_state.learning_rate)
+    for rate, single in zip(rates, self.states):
+      differences.report_learning_rate(save_path, rate, single.learning_rate)
     step = int(self.by_name[STEP].numpy())
     tf.get_logger().info("Restored step %d from %s.", step, save_path)
     return status
@@ -228,8 +235,9 @@ class NamedCheckpoint(tf.train.Checkpoint):
     unneeded.update(n for n in found if n not in expected and ignored and n.endswith(ignored))
     for name in unneeded:
       found.pop(name, None)
-    if LEARNING_RATE not in expected:
-      found.pop(LEARNING_RATE, None)
+    for name in map(rate_name, range(len(self.states))):
+      if name not in expected:
+        found.pop(name, None)
     differences.compare(
       prefix,
       expected,

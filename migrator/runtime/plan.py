@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Optional
 
-from migrator.runtime import renames, rnn_cells, suggest, transforms
+from migrator.runtime import keras_owners, renames, rnn_cells, suggest, transforms
 from migrator.runtime.contents import Contents
 from migrator.runtime.name_map import NameMap, Source
 from migrator.runtime.named import ITERATIONS, LEARNING_RATE, STEP, NamedCheckpoint, iterations_name
@@ -83,6 +83,7 @@ class _Planner:
       for slot in checkpoint.states[checkpoint.trained_by[name]].kind.slots:
         self._add_slot(name, slot, sources[name])
     self._check_optimizers(sources)
+    owners = self._owners(sources)
     allowed = [n for n in self._missing if any(fnmatch.fnmatchcase(n, p) for p in allow)]
     missing = [n for n in self._missing if n not in allowed]
     used = {key for item in self._items.values() for keys in item.keys for key in keys}
@@ -98,10 +99,11 @@ class _Planner:
       faults=tuple(self._faults),
       unused=tuple(unused),
       step=step,
-      counts=self._counts(step),
+      counts=self._counts(step, owners),
       renamed=self._renamed,
       notes=tuple(self._notes),
       hints=self._hints(missing, unused),
+      optimizers=tuple(owners),
     )
 
   def _hints(self, missing: Sequence[str], unused: Sequence[str]) -> dict[str, str]:
@@ -156,6 +158,21 @@ class _Planner:
     for place, state in enumerate(self._checkpoint.states):
       if state.kind.slots:
         self._check_kind(state.kind, [sources[n] for n, p in trained_by.items() if p == place])
+
+  def _owners(self, sources: dict[str, Optional[Source]]) -> list[Optional[str]]:
+    """Returns the name that each optimizer of the model has in a v2 checkpoint, None if it has none."""
+    checkpoint = self._checkpoint
+    if self._source.flavour != "v2" or checkpoint.optimizer_state.iterations is None:
+      return [None] * len(checkpoint.states)
+    trained: list[list[str]] = [[] for _ in checkpoint.states]
+    for name, place in checkpoint.trained_by.items():
+      source = sources[name]
+      trained[place] += source.names if source is not None else ()
+    owners, unclear = keras_owners.owners(
+      self._contents, [state.kind.name for state in checkpoint.states], trained
+    )
+    self._faults += unclear
+    return owners
 
   def _check_kind(self, kind: Kind, sources: list[Optional[Source]]) -> None:
     # RMSProp_1 is the momentum without centering, the average gradient with it.
@@ -256,7 +273,7 @@ class _Planner:
       return
     self._items[name] = Item(name, keys, axis, moves, shape, dtype, slot, note)
 
-  def _counts(self, step: int) -> dict[str, int]:
+  def _counts(self, step: int, owners: Sequence[Optional[str]]) -> dict[str, int]:
     """Returns the count of each optimizer by its name in the model's checkpoint."""
     trained_by = self._checkpoint.trained_by
     counts = {}
@@ -267,18 +284,26 @@ class _Planner:
         for item in self._items.values()
         if item.name in weights or (item.slot and item.name.rpartition("/")[0] in weights)
       ]
-      counts[iterations_name(place)] = self._updates(state.adam_betas(), items, step)
+      if self._source.flavour == "v2":
+        counts[iterations_name(place)] = self._keras_updates(owners[place], step)
+      else:
+        counts[iterations_name(place)] = self._updates(state.adam_betas(), items, step)
     return counts
+
+  def _keras_updates(self, owner: Optional[str], step: int) -> int:
+    """Returns the count of a Keras optimizer; without one of its own it used the global step."""
+    if owner is None:
+      counted = self._contents.keras_updates()
+    else:
+      counted = self._contents.optimizers[owner].hyperparameters.get("iter")
+    if counted not in (None, step):
+      self._notes.append(
+        f"The optimizer has made {counted} updates, the global step is {step}: both are kept."
+      )
+    return step if counted is None else int(counted)
 
   def _updates(self, betas: Optional[tuple[float, float]], items: list[Item], step: int) -> int:
     """Returns the count of the optimizer that trains `items`; `betas` if it is an Adam."""
-    if self._source.flavour == "v2":
-      counted = self._contents.keras_updates()
-      if counted not in (None, step):
-        self._notes.append(
-          f"The optimizer has made {counted} updates, the global step is {step}: both are kept."
-        )
-      return step if counted is None else counted
     if betas is None:
       return step
     if not any(item.slot for item in items):

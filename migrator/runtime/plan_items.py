@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Optional
 
 from migrator.runtime import transforms
 from migrator.runtime.contents import Contents
@@ -74,6 +74,8 @@ class Plan:
     renamed: the model's name -> the checkpoint's, where an older name was taken.
     notes: sentences that a person should read.
     hints: a missing weight -> what it may be in the checkpoint, in words.
+    optimizers: of each of the model's optimizers, the name that it has in a v2 checkpoint; None if there is
+      none.
   """
 
   contents: Contents
@@ -87,6 +89,7 @@ class Plan:
   renamed: dict[str, str]
   notes: tuple[str, ...]
   hints: dict[str, str] = dataclasses.field(default_factory=dict)
+  optimizers: tuple[Optional[str], ...] = ()
 
   @property
   def updates(self) -> int:

@@ -33,17 +33,12 @@ class SeveralOptimizers:
     Args:
       pairs: optimizer and the weights that it trains.
       trainable: all weights of the model that are trained.
-      flavour: "v1".
+      flavour: "v1" or "v2".
 
     Raises:
-      ValueError: for the flavour "v2", or unless each trainable weight has one optimizer.
+      ValueError: unless each trainable weight has one optimizer.
       TypeError: if an optimizer is not known.
     """
-    if flavour != "v1":
-      raise ValueError(
-        "Several optimizers are only carried over from v1 Estimators and model_fns: a v2 Estimator keeps "
-        "the hyperparameters of each in the checkpoint."
-      )
     self._owner: dict[int, int] = {}
     for place, (_, variables) in enumerate(pairs):
       for variable in variables:

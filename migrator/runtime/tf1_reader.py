@@ -104,11 +104,16 @@ class Tf1Checkpoint:
     """Returns the keys that hold Adam's running powers of beta."""
     return dialects.beta_powers(self.contents)
 
-  def hyperparameters(self) -> dict[str, float]:
-    """Returns the scalars of a v2 checkpoint: `training/<optimizer>/<name>` -> value."""
+  def hyperparameters(self, owner: Optional[str] = None) -> dict[str, float]:
+    """Returns the scalars of a v2 checkpoint: `training/<optimizer>/<name>` -> value.
+
+    Args:
+      owner: of which optimizer; by default of all.
+    """
     return {
       f"{optimizer.name}/{name}": float(value)
       for optimizer in self.contents.optimizers.values()
+      if owner in (None, optimizer.name)
       for name, value in optimizer.hyperparameters.items()
       if value is not None
     }
