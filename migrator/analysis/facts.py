@@ -13,16 +13,46 @@ from migrator.analysis.module import Module, Use
 
 # Parameter order of the constructors and methods, from the API pages of TF 1.15 and 2.15
 # (https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/estimator/DNNClassifier).
-_DNN_V1 = """hidden_units feature_columns model_dir n_classes weight_column label_vocabulary
-  optimizer activation_fn dropout input_layer_partitioner config warm_start_from
-  loss_reduction batch_norm"""
-_DNN_V2 = """hidden_units feature_columns model_dir n_classes weight_column label_vocabulary
-  optimizer activation_fn dropout config warm_start_from loss_reduction batch_norm"""
-
-PARAMETERS = {
-  ("DNNClassifier", "v1"): tuple(_DNN_V1.split()),
-  ("DNNClassifier", "v2"): tuple(_DNN_V2.split()),
+_DNN = "model_dir {head} optimizer activation_fn dropout {partitioner} config"
+_COMBINED = """model_dir linear_feature_columns linear_optimizer dnn_feature_columns dnn_optimizer
+  dnn_hidden_units dnn_activation_fn dnn_dropout {head} {partitioner} config"""
+_SIGNATURES = {
+  "DNNClassifier": f"hidden_units feature_columns {_DNN} warm_start_from loss_reduction batch_norm",
+  "DNNEstimator": f"head hidden_units feature_columns {_DNN} warm_start_from batch_norm",
+  "LinearClassifier": """feature_columns model_dir {head} optimizer config {linear_partitioner}
+    warm_start_from loss_reduction sparse_combiner""",
+  "LinearEstimator": """head feature_columns model_dir optimizer config {linear_partitioner}
+    sparse_combiner warm_start_from""",
+  "DNNLinearCombinedClassifier": f"""{_COMBINED} warm_start_from loss_reduction batch_norm
+    linear_sparse_combiner""",
+  "DNNLinearCombinedEstimator": f"head {_COMBINED} batch_norm linear_sparse_combiner",
+  "BaselineClassifier": "model_dir {head} optimizer config loss_reduction",
+  "BaselineEstimator": "head model_dir optimizer config",
 }
+_HEADS = {
+  "Classifier": "n_classes weight_column label_vocabulary",
+  "Regressor": "label_dimension weight_column",
+  "Estimator": "",
+}
+
+
+def _parameters() -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
+  for kind, signature in _SIGNATURES.items():
+    for suffix, head in _HEADS.items():
+      if (suffix == "Regressor" and kind.endswith("Classifier")) or kind.endswith(suffix):
+        name = kind.replace("Classifier", suffix)
+        for flavour, partitioners in (
+          ("v1", ("input_layer_partitioner", "partitioner")),
+          ("v2", ("", "")),
+        ):
+          text = signature.format(
+            head=head, partitioner=partitioners[0], linear_partitioner=partitioners[1]
+          )
+          yield (name, flavour), tuple(text.split())
+
+
+# The constructors of the canned estimators, by class and flavour.
+PARAMETERS = dict(_parameters())
 RUN_CONFIG_PARAMETERS = tuple(
   """model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs
   session_config keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps

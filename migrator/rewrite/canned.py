@@ -1,36 +1,42 @@
-"""DNNClassifier -> a function that creates the Keras model, layer by layer.
-
-The architecture is that of the canned estimator: Dense layers with activation, each followed
-by Dropout, and a last Dense layer for the logits
-(https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/estimator/DNNClassifier).
-"""
+"""A canned estimator's construction -> a function that creates the Keras model, layer by layer."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
+import math
 from typing import Optional, Union
 
 from migrator.analysis import facts, units
-from migrator.analysis.module import UNKNOWN
-from migrator.rewrite import columns, emit, optimizers, run_config
+from migrator.rewrite import (
+  columns,
+  columns_explicit,
+  emit,
+  head_losses,
+  input_fns,
+  networks,
+  optimizers,
+  run_config,
+  warm_start,
+)
 from migrator.rewrite.plan import Plan, Unsupported
 
-# Arguments of the constructor that have no counterpart yet.
-_REFUSED = (
-  "weight_column",
-  "label_vocabulary",
-  "input_layer_partitioner",
-  "warm_start_from",
-  "loss_reduction",
-)
-# Variables of the generated function; a user's expression in it cannot read others so named.
-_LOCALS = frozenset(("inputs", "net", "logits", "model"))
+# Of each part of a network: what it is in checkpoints, the argument with its columns and that with
+# its optimizer, by the kind of the network.
+_PARTS = {
+  "DNN": {"dnn": ("feature_columns", "optimizer")},
+  "Linear": {"linear": ("feature_columns", "optimizer")},
+  "DNNLinearCombined": {
+    "dnn": ("dnn_feature_columns", "dnn_optimizer"),
+    "linear": ("linear_feature_columns", "linear_optimizer"),
+  },
+}
+_PARTITIONERS = ("input_layer_partitioner", "partitioner")
 
 
 @dataclasses.dataclass
 class Network:
-  """What one construction of a DNNClassifier becomes.
+  """What one construction of a canned estimator becomes.
 
   Attributes:
     body: statements of the factory up to `logits`, in the style of a nested block.
@@ -92,62 +98,203 @@ def read(
   Raises:
     Unsupported: an argument that is not carried over.
   """
-  arguments = construction.arguments
-  for name in _REFUSED:
-    if name in arguments and plan.module.constant(arguments[name].value) is not None:
-      raise Unsupported("EM208", arguments[name].node, argument=name)
-  if "batch_norm" in arguments and plan.module.constant(arguments["batch_norm"].value):
-    raise Unsupported("EM208", arguments["batch_norm"].node, argument="batch_norm")
-  for name in ("hidden_units", "feature_columns"):
-    if name not in arguments:
-      raise Unsupported("EM208", construction.call, argument=f"{name} (missing)")
-  for node in ast.walk(construction.call):
-    if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
-      what = f"`{plan.module.source(node)}` would be evaluated in a function"
-      raise Unsupported("EM220", node, what=what)
-  call = construction.call
-  found = columns.read_columns(plan, arguments["feature_columns"], call)
-  policy = run_config.read_policy(plan, arguments.get("config"), call)
-  optimizer = optimizers.convert(plan, tf, arguments.get("optimizer"), unit.flavour, exact, call)
-  taken = _names(arguments, found, optimizer) & _LOCALS
-  if taken:
-    what = f"`{min(taken)}` is also a name in the new function"
-    raise Unsupported("EM220", call, what=what)
-  style = plan.style_at(construction.call).nested()
-  body = list(found.comments) or plan.comments.leading(arguments["feature_columns"].node)
-  body += columns.input_lines(plan, tf, found, style)
-  body += _hidden_layers(plan, tf, arguments, style)
-  body += _logits(plan, tf, construction, style)
-  directory_node, directory_item = _directory(plan, arguments.get("model_dir"), policy)
-  config = arguments.get("config")
-  config_name = config.value if config is not None else None
-  return Network(
-    body,
-    f'{tf}.keras.Model(inputs, logits, name="dnn")',
-    "dnn",
-    loss(tf, unit.flavour),
-    '["accuracy"]',
-    [("", optimizer)],
-    policy,
-    plan.source(directory_node) if directory_node is not None else None,
-    directory_node,
-    directory_item,
-    found,
-    config_name if isinstance(config_name, ast.Name) else None,
-    names=[optimizer.name] if optimizer.name is not None else [],
-  )
+  return _Reader(plan, tf, unit, construction, exact).read()
 
 
-def _names(arguments: dict[str, facts.Argument], *others) -> set[str]:
-  """The variables that the code which goes into the function reads."""
-  outside = ("config", "model_dir", "feature_columns", "optimizer")
-  nodes: list[ast.AST] = [a.value for name, a in arguments.items() if name not in outside]
-  for other in others:
-    if isinstance(other, columns.Columns):
-      nodes += other.expressions
+class _Reader:
+  """Reads one construction, part by part."""
+
+  def __init__(self, plan: Plan, tf: str, unit: units.Unit, construction, exact: bool):
+    self._plan = plan
+    self._tf = tf
+    self._unit = unit
+    self._flavour = unit.flavour
+    self._call = construction.call
+    self._arguments: dict[str, facts.Argument] = construction.arguments
+    self._exact = exact
+    self._kind = construction.kind
+    self._network = self._kind
+    for suffix in ("Classifier", "Regressor", "Estimator"):
+      self._network = self._network.removesuffix(suffix)
+    self._style = plan.style_at(self._call).nested()
+
+  def read(self) -> Network:
+    """Returns what becomes of the construction."""
+    plan, arguments = self._plan, self._arguments
+    self._check()
+    given = self._given_parts()
+    found = self._columns(given)
+    policy = run_config.read_policy(plan, arguments.get("config"), self._call)
+    head = head_losses.read(plan, self._tf, self._kind, self._flavour, self._call, arguments)
+    parts = [(part, self._optimizer(part, found)) for part in given]
+    if len(parts) == 1 and self._network != "DNNLinearCombined":
+      parts = [("", parts[0][1])]
+    names = [o.name for _, o in parts if o.name is not None] + head.names
+    start, start_names = warm_start.read(plan, arguments.get("warm_start_from"), self._call)
+    reads = self._reads(head, found, parts)
+    body = self._body(list(given), head, found, reads)
+    self._check_names(body, reads)
+    node, item = _directory(plan, arguments.get("model_dir"), policy)
+    config = arguments.get("config")
+    config_name = config.value if config is not None else None
+    combined = self._network == "DNNLinearCombined"
+    name = "dnn_linear_combined" if combined else next(iter(given))
+    return Network(
+      body,
+      f'{self._tf}.keras.Model(inputs, logits, name="{name}")',
+      "" if combined else name,
+      head.loss,
+      head.metrics,
+      parts,
+      policy,
+      plan.source(node) if node is not None else None,
+      node,
+      item,
+      found,
+      config_name if isinstance(config_name, ast.Name) else None,
+      start,
+      [*names, *start_names],
+    )
+
+  # -- arguments ------------------------------------------------------------------
+
+  def _constant(self, name: str):
+    argument = self._arguments.get(name)
+    return self._plan.module.constant(argument.value) if argument is not None else None
+
+  def _check(self) -> None:
+    """Refuses what cannot be carried over, and reports what is left out."""
+    plan = self._plan
+    if self._network == "Baseline":
+      v2 = self._flavour == "v2"
+      what = "the v2 class fails in TF 2.15 itself" if v2 else "its inputs are not known"
+      raise Unsupported("EM263", self._call, estimator=self._kind, what=what)
+    for name in _PARTITIONERS:
+      if self._constant(name) is not None:
+        plan.report("EM262", self._arguments[name].node, argument=name)
+    for node in ast.walk(self._call):
+      if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
+        what = f"`{plan.module.source(node)}` would be evaluated in a function"
+        raise Unsupported("EM220", node, what=what)
+
+  def _is_empty(self, node: ast.expr) -> bool:
+    """Whether there is no column, so that there is no such part of a network with two parts."""
+    if self._network != "DNNLinearCombined":
+      return False
+    if isinstance(node, (ast.List, ast.Tuple)):
+      return not node.elts
+    return self._plan.module.constant(node) is None
+
+  def _given_parts(self) -> dict[str, facts.Argument]:
+    """The argument with the columns of each part of the network that there is."""
+    given = {}
+    for part, (name, _) in _PARTS[self._network].items():
+      argument = self._arguments.get(name)
+      if argument is not None and not self._is_empty(argument.value):
+        given[part] = argument
+    needed = [name for name, _ in _PARTS[self._network].values()] if not given else []
+    if "dnn" in given:
+      needed = ["dnn_hidden_units" if self._network == "DNNLinearCombined" else "hidden_units"]
+    for name in needed:
+      if self._constant(name) is None:
+        raise Unsupported("EM208", self._call, argument=f"{name} (missing)")
+    return given
+
+  def _columns(self, given: dict[str, facts.Argument]) -> columns.Columns:
+    sparse = input_fns.parses_examples(self._plan, self._unit)
+    return columns.read_parts(self._plan, given, self._call, sparse)
+
+  def _optimizer(self, part: str, found: columns.Columns) -> optimizers.Optimizer:
+    """The optimizer of one part, with what the Estimator took for a name and for nothing.
+
+    The rates are those of TensorFlow's estimator/canned/{dnn,linear,dnn_linear_combined}.py.
+    """
+    name = _PARTS[self._network][part][1]
+    if part == "dnn":
+      combined = self._network == "DNNLinearCombined"
+      rate = "0.001" if combined else "0.05" if self._flavour == "v1" else None
+      rule = optimizers.Rule("Adagrad", rate)
     else:
-      nodes.append(ast.parse(other.text))
-  return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+      rule = self._linear_rule(found)
+    own = {part: found.parts[part]} if part in found.parts else {}
+    sparse = found.sparse and (part in found.live or columns_explicit.looks_up(own))
+    settings = optimizers.Settings(self._tf, self._flavour, self._exact, sparse, self._call)
+    return optimizers.convert(self._plan, self._arguments.get(name), rule, settings)
+
+  def _linear_rule(self, found: columns.Columns) -> optimizers.Rule:
+    if self._network == "DNNLinearCombined":
+      # Less than that only where there are more than 40,000 columns.
+      return optimizers.Rule("Ftrl", "0.005")
+    number = found.count("linear")
+    if number.isdigit():
+      ftrl = emit.number(min(0.2, 1.0 / math.sqrt(int(number))))
+    else:
+      ftrl = f"min(0.2, {number} ** -0.5)"
+    # None is not the default: that is "Ftrl", whose rate does not depend on the columns.
+    return optimizers.Rule("Ftrl", "0.2", ftrl)
+
+  # -- the new function ---------------------------------------------------------
+
+  def _reads(self, head: head_losses.Head, found: columns.Columns, parts) -> set[str]:
+    """The variables that the code which goes into the function reads."""
+    own = ("hidden_units", "activation_fn", "dropout", "batch_norm", "sparse_combiner")
+    nodes: list[ast.AST] = [
+      a.value for n, a in self._arguments.items() if n.endswith(own) or n == "batch_norm"
+    ]
+    nodes += [*head.reads, *found.expressions, *(ast.parse(o.text) for _, o in parts)]
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+  def _check_names(self, body: list[str], reads: set[str]) -> None:
+    """The new function's own variables must not hide those that the user's code reads."""
+    made = {"model"}
+    for node in ast.walk(ast.parse("\n".join(body))):
+      if isinstance(node, ast.Assign):
+        made |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+    if made & reads:
+      what = f"`{min(made & reads)}` is also a name in the new function"
+      raise Unsupported("EM220", self._call, what=what)
+
+  def _body(self, given: list[str], head, found: columns.Columns, reads: set[str]) -> list[str]:
+    plan, tf, style = self._plan, self._tf, self._style
+    comments = list(found.comments)
+    if not comments:
+      for part in given:
+        comments += plan.comments.leading(self._arguments[_PARTS[self._network][part][0]].node)
+    body = comments + found.lines(tf, style)
+    combined = self._network == "DNNLinearCombined"
+    for part in given:
+      name = f"{part}_logits" if combined else "logits"
+      body += self._part(part, name, head, found, reads, shown=part != given[0])
+      if combined:
+        body.append(f'{part} = {tf}.keras.Model(inputs, {name}, name="{part}")')
+    if combined:
+      terms = [f"{part}(inputs)" for part in given]
+      last = f"{tf}.keras.layers.Add()([{', '.join(terms)}])" if len(terms) > 1 else terms[0]
+      body.append(f"logits = {last}")
+    return body
+
+  def _part(
+    self, part: str, name: str, head, found: columns.Columns, reads: set[str], shown: bool
+  ) -> list[str]:
+    """Statements up to the logits of one part."""
+    plan, tf, style = self._plan, self._tf, self._style
+    if part == "dnn":
+      prefix = "dnn_" if self._network == "DNNLinearCombined" else ""
+      lines = found.dense_lines(tf, style)
+      lines += networks.hidden_layers(plan, tf, self._arguments, prefix, reads, style)
+      last = networks.logits(tf, head.units, style, name)
+    else:
+      combiner = self._arguments.get(
+        "sparse_combiner", self._arguments.get("linear_sparse_combiner")
+      )
+      text = plan.source(combiner.value) if combiner is not None else ""
+      lines = []
+      last = found.linear_lines(tf, head.units, text, style, name)
+    if shown:
+      return [*lines, *last]
+    if head.trailing:
+      last[-1] += "  " + head.trailing
+    return [*lines, *head.comments, *last]
 
 
 def _directory(plan: Plan, argument: Optional[facts.Argument], policy: run_config.Policy):
@@ -157,83 +304,3 @@ def _directory(plan: Plan, argument: Optional[facts.Argument], policy: run_confi
       raise Unsupported("EM208", argument.node, argument="a model_dir other than RunConfig's")
     return argument.value, plan.item(argument, text)
   return policy.model_dir, None
-
-
-def _hidden_layers(plan: Plan, tf: str, arguments, style: emit.Style) -> list[str]:
-  hidden, dropout = arguments["hidden_units"], arguments.get("dropout")
-  activation = _activation(plan, arguments.get("activation_fn"))
-  rate = None
-  if dropout is not None and plan.module.constant(dropout.value) is not None:
-    rate = plan.source(dropout.value)
-    if plan.module.constant(dropout.value) is UNKNOWN:
-      rate = f"{plan.atom(dropout.value)} or 0.0"  # None means no dropout
-  comments = plan.comments.leading(hidden.node)
-  trailing = plan.comments.trailing(hidden.node)
-  comments += [trailing] if trailing else []
-  for argument in (arguments.get("activation_fn"), dropout):
-    if argument is not None:
-      comments += plan.comments.leading(argument.node)
-      trailing = plan.comments.trailing(argument.node)
-      comments += [trailing] if trailing else []
-  definition = hidden.value
-  if isinstance(definition, (ast.List, ast.Tuple)) and not any(
-    isinstance(e, ast.Starred) for e in definition.elts
-  ):
-    lines = []
-    for i, units_node in enumerate(definition.elts):
-      name = emit.string(f"hiddenlayer_{i}")
-      lines += _layer(tf, plan.source(units_node), activation, name, rate, style)
-    return comments + lines
-  read = _names(arguments)
-  units_name = next(n for n in ("units", "layer_units", "units_of_layer") if n not in read)
-  if "i" in read:
-    raise Unsupported("EM220", hidden.node, what="`i` is also a name in the new function")
-  body = _layer(tf, units_name, activation, 'f"hiddenlayer_{i}"', rate, style.nested())
-  head = f"for i, {units_name} in enumerate({plan.source(hidden.value)}):"
-  return comments + emit.block(head, body, style)
-
-
-def _layer(tf, units_text, activation, name, rate, style) -> list[str]:
-  items = [units_text, *([f"activation={activation}"] if activation else []), f"name={name}"]
-  lines = emit.bracketed(f"net = {tf}.keras.layers.Dense(", items, ")(net)", style)
-  if rate is not None:
-    lines.append(f"net = {tf}.keras.layers.Dropout({rate})(net)")
-  return lines
-
-
-def _activation(plan: Plan, argument: Optional[facts.Argument]) -> Optional[str]:
-  if argument is None:
-    return '"relu"'
-  if plan.module.constant(argument.value) is None:
-    return None
-  symbol = plan.module.resolve(argument.value)
-  if symbol is not None and symbol.path == "tf.nn.relu":
-    return '"relu"'
-  if symbol is not None and symbol.path.startswith(("tf.nn.", "tf.tanh", "tf.sigmoid")):
-    return plan.source(argument.value)
-  if isinstance(plan.module.definition(argument.value), (ast.FunctionDef, ast.Lambda)):
-    return plan.source(argument.value)
-  raise Unsupported("EM208", argument.node, argument="activation_fn")
-
-
-def _logits(plan: Plan, tf: str, construction, style: emit.Style) -> list[str]:
-  argument = construction.arguments.get("n_classes")
-  classes = plan.module.constant(argument.value) if argument is not None else 2
-  if classes is UNKNOWN:
-    raise Unsupported("EM208", argument.node, argument="n_classes (not known in the file)")
-  if not isinstance(classes, int) or classes <= 2:
-    node = argument.node if argument is not None else construction.call
-    raise Unsupported("EM208", node, argument=f"n_classes={classes} (the binary head)")
-  comments = plan.comments.leading(argument.node)
-  trailing = plan.comments.trailing(argument.node)
-  items = [plan.source(argument.value), 'name="logits"']
-  lines = emit.bracketed(f"logits = {tf}.keras.layers.Dense(", items, ")(net)", style)
-  if trailing:
-    lines[-1] += "  " + trailing
-  return comments + lines
-
-
-def loss(tf: str, flavour: str) -> str:
-  """The head's loss: its sum over the batch in v1, its mean in v2."""
-  reduction = ', reduction="sum"' if flavour == "v1" else ""
-  return f"{tf}.keras.losses.SparseCategoricalCrossentropy(from_logits=True{reduction})"

@@ -161,9 +161,13 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
   return plan
 
 
+_OTHER_KINDS = {"Estimator": "EM202", "KMeans": "EM261", "TPUEstimator": "EM203"}
+
+
 def _check_unit(module: Module, unit: units.Unit) -> None:
   if (unit.kind, unit.flavour) not in facts.PARAMETERS:
-    code = {"Estimator": "EM202", "TPUEstimator": "EM203"}.get(unit.kind, "EM223")
+    code = _OTHER_KINDS.get(unit.kind, "EM223")
+    code = "EM260" if unit.kind.startswith("BoostedTrees") else code
     what = wording.custom_estimator(unit.name) if code == "EM202" else unit.kind
     raise Unsupported(code, unit.node, what=what, **wording.of(unit.symbol))
   for use in module.uses():

@@ -135,7 +135,8 @@ def test_v2_optimizer(argument, stock):
     "tf1.train.AdamOptimizer(tf1.train.exponential_decay(0.1, g, 10, 0.9))",
     "make_optimizer()",
     "'Adadelta'",
-    "lambda: tf1.train.AdamOptimizer(0.1)",
+    "lambda rate: tf1.train.AdamOptimizer(rate)",
+    "None",
     "tf.keras.optimizers.Adam(0.1)",
   ],
 )
