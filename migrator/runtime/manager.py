@@ -164,7 +164,8 @@ class CheckpointManager:
     Returns:
       The path of the restored checkpoint, or None.
     """
-    newest = self._restore()
+    newest = self.latest_checkpoint
+    self._restore()
     self.begin_session()
     return newest
 
@@ -176,9 +177,9 @@ class CheckpointManager:
     newest = self.latest_checkpoint
     if newest is not None:
       self._checkpoint.restore(newest)
-    elif self._init_fn is not None:
-      self._init_fn()
-    return newest
+      return newest
+    loaded = self._init_fn() if self._init_fn is not None else None
+    return getattr(loaded, "prefix", None)  # of load_tf1_checkpoint's report
 
   @contextlib.contextmanager
   def newest(self, checkpoint_path: Optional[str] = None) -> Iterator[Optional[str]]:
@@ -191,7 +192,7 @@ class CheckpointManager:
       checkpoint_path: another checkpoint than the newest, also one of the Estimator.
 
     Yields:
-      The path of the restored checkpoint, or None.
+      The path of the restored checkpoint, also of one that `init_fn` has loaded; or None.
 
     Raises:
       ValueError: with the Estimator's message, if there is no such checkpoint.
