@@ -84,6 +84,8 @@ class LoopMethods(Target):
     names += [n for n in list(_EXPORT)[2:] if n in given or self._exporters()]
     items = [self.variable, self.names["loss_fn"], *names[:2]]
     items += [f"{n}={n}" for n in names[2:] if n != "checkpoint_path"]
+    # That there is none is an error.
+    items.append("checkpoint_path=newest")
     parameters = [f"{n}={_EXPORT[n]}" if _EXPORT[n] else n for n in names]
     return self._restoring("export_saved_model", "return", parameters, items, style)
 
@@ -105,14 +107,17 @@ class LoopMethods(Target):
     manager, runtime = self.names["manager"], self.plan.runtime()
     nested = style.nested()
     named = any(p.startswith("checkpoint_path=") for p in parameters)
-    if named or self._may_interrupt_training(method):
+    exports = method == "export_saved_model"
+    if named or exports or self._may_interrupt_training(method):
       call = emit.bracketed(f"{word} {runtime}.{method}(", items, ")", nested.nested())
       which = "checkpoint_path" if named else ""
-      body = emit.block(f"with {manager}.newest({which}):", call, nested)
+      path = " as newest" if exports else ""
+      body = emit.block(f"with {manager}.newest({which}){path}:", call, nested)
     else:
       call = emit.bracketed(f"return {runtime}.{method}(", items, ")", nested)
       body = [f"{manager}.restore_or_initialize()", *call]
-    return emit.block(f"def {self.names[method]}({', '.join(parameters)}):", body, style)
+    head = emit.bracketed(f"def {self.names[method]}(", parameters, "):", style)
+    return [*head[:-1], *emit.block(head[-1], body, style)]
 
   def _may_interrupt_training(self, method: str) -> bool:
     """Whether a hook or listener may call the method while the model is trained."""

@@ -172,20 +172,23 @@ def keep(plan: Plan, spec: Spec, argument: facts.Argument, text: str) -> str:
   return name
 
 
-def remove(plan: Plan, spec: Spec, shown: set[str]) -> None:
-  """Removes the statement of a spec, unless it keeps arguments; its comments stay.
+def remove(plan: Plan, spec: Spec, shown: str) -> list[str]:
+  """Removes the statement of a spec, unless it keeps arguments or stands in its call.
 
   Args:
     plan: of the file.
     spec: the spec.
-    shown: comments that the new code has.
+    shown: new code that has some of its comments.
+
+  Returns:
+    The comments of the statement, for the code in its place.
   """
-  if spec.statement is None:
-    plan.keep_comments(spec.call)
-    edit = plan.statement(spec.call)
-  else:
-    edit = plan.statement(spec.statement)
-    if edit.replacement is None:
-      edit.replacement = []
-      edit.comments += plan.comments.inside(spec.statement)
-  edit.comments = [c for c in edit.comments if c not in shown]
+  if spec.statement is None or plan.statement(spec.statement).replacement is not None:
+    return []
+  plan.remove(spec.statement)
+  found = [*plan.comments.leading(spec.statement), *plan.comments.inside(spec.statement)]
+  found.append(plan.comments.trailing(spec.statement))
+  if len(spec.places) > 1:
+    plan.statement(spec.statement).drop_comments = False
+    return []
+  return [c for c in found if c and c not in shown]

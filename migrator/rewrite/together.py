@@ -46,19 +46,19 @@ def write(target: Any, call: units.MethodCall) -> None:
     "evaluation", f"{target.base}_evaluation"
   )
   items = _items(target, call, train, evaluate)
-  lines = emit.bracketed(f"{name} = {plan.runtime()}.Evaluation(", items, ")", style)
-  lines += target.train_lines(specs.training(call, train), style, [name])
+  own = emit.bracketed(f"{name} = {plan.runtime()}.Evaluation(", items, ")", style)
+  training = target.train_lines(specs.training(call, train), style, [name])
+  lines = [*specs.remove(plan, evaluate, "\n".join(own)), *own]
+  lines += [*specs.remove(plan, train, ""), *training]
   edit = plan.statement(statement)
   if used is None:
     edit.replacement = lines
   else:
     edit.before += lines
-    node, text = used
-    plan.expressions[node] = text.format(name)
-  shown = {c for c in plan.comments.inside(evaluate.call) if any(c in line for line in lines)}
-  for spec in (train, evaluate):
-    specs.remove(plan, spec, shown)
-  edit.comments = [c for c in edit.comments if c not in shown]
+    node, pattern = used
+    plan.expressions[node] = pattern.format(name)
+  text = "\n".join(lines)
+  edit.comments = [c for c in edit.comments if c not in text]
 
 
 def _listed(elements: list[str]) -> str:
