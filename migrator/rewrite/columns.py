@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Optional
 
-from migrator.analysis import facts
+from migrator.analysis import facts, units
 from migrator.rewrite import columns_explicit, columns_live, columns_numeric, emit, moves
 from migrator.rewrite.columns_explicit import CrossOfNumbers, Writer
 from migrator.rewrite.columns_interpreter import Interpreter
@@ -47,6 +47,7 @@ class Columns(columns_numeric.Columns):
   taken: frozenset[str] = frozenset()
   notes: Sequence[tuple[Column, tuple[tuple[str, ...], str]]] = ()
   only_numeric: bool = False
+  flavour: str = "v1"
 
   @property
   def sparse(self) -> bool:
@@ -68,7 +69,15 @@ class Columns(columns_numeric.Columns):
 
   def _writer(self, tf: str) -> Writer:
     runtime = _Runtime(self._plan)
-    return Writer(tf, runtime, self.parts, self.taken, self.sparse_features, self.notes)
+    return Writer(
+      tf,
+      runtime,
+      self.parts,
+      taken=self.taken,
+      sparse=self.sparse_features,
+      comments=self.notes,
+      flavour=self.flavour,
+    )
 
   def lines(self, tf: str, style: emit.Style) -> list[str]:
     """Statements that define `inputs`, a dict of Keras inputs, and what several lines read."""
@@ -114,7 +123,7 @@ class _Runtime:
     return self._plan.runtime()
 
 
-def read_columns(plan: Plan, argument: facts.Argument, place: ast.AST) -> Columns:
+def read_columns(plan: Plan, argument: facts.Argument, place: ast.Call) -> Columns:
   """Reads `feature_columns=` of a DNN; see `read_parts`."""
   return read_parts(plan, {"dnn": argument}, place)
 
@@ -126,7 +135,7 @@ def input_lines(plan: Plan, tf: str, found: Columns, style: emit.Style) -> list[
 
 
 def read_parts(
-  plan: Plan, arguments: Mapping[str, facts.Argument], place: ast.AST, sparse: bool = False
+  plan: Plan, arguments: Mapping[str, facts.Argument], place: ast.Call, sparse: bool = False
 ) -> Columns:
   """Reads the columns of an estimator for a function that stands at `place`.
 
@@ -139,26 +148,31 @@ def read_parts(
   Raises:
     Unsupported: a column that is not carried over.
   """
-  if list(arguments) == ["dnn"]:
-    try:
-      return _numeric(plan, arguments["dnn"], place)
-    except Unsupported:
-      pass  # there are others, or they are built in another way
+  numeric = _numeric(plan, arguments["dnn"], place) if list(arguments) == ["dnn"] else None
+  if numeric is not None:
+    return numeric
   try:
     return _explicit(plan, arguments, place, sparse)
   except NotStatic as reason:
     return _live(plan, arguments, reason, sparse)
 
 
-def _numeric(plan: Plan, argument: facts.Argument, place: ast.AST) -> Columns:
-  found = columns_numeric.read_columns(plan, argument, place)
+def _numeric(plan: Plan, argument: facts.Argument, place: ast.Call) -> Optional[Columns]:
+  """Numeric columns in a list or a loop; None where there are others, or another way to them."""
+  try:
+    found = columns_numeric.read_columns(plan, argument, place)
+  except Unsupported:
+    return None
   fields = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
   return Columns(**fields, plan=plan, only_numeric=True)
 
 
-def _explicit(plan: Plan, arguments, place: ast.AST, sparse: bool) -> Columns:
+def _explicit(plan: Plan, arguments, place: ast.Call, sparse: bool) -> Columns:
   interpreter = Interpreter(plan, place)
   found = Columns([], plan=plan, sparse_features=sparse)
+  symbol = plan.module.resolve(place.func)
+  if symbol is not None:
+    found.flavour, _ = units.flavour_of(plan.module, symbol, plan.source_version)
   notes = []
   for part, argument in arguments.items():
     value = interpreter.value(argument.value)
@@ -172,8 +186,13 @@ def _explicit(plan: Plan, arguments, place: ast.AST, sparse: bool) -> Columns:
     for read in column.all_reads():
       _check_read(plan, read, place)
       found.expressions.append(read)  # type: ignore[arg-type]
-  names = [*found.expressions, place]
-  read_names = {n.id for e in names for n in ast.walk(e) if isinstance(n, ast.Name)}
+  gone = {id(name) for name in found.names}
+  read_names = {
+    n.id
+    for expression in (*found.expressions, place)
+    for n in ast.walk(expression)
+    if isinstance(n, ast.Name) and id(n) not in gone
+  }
   found.taken = _LOCALS | read_names | {plan.tf}
   found.notes = notes
   try:
@@ -188,7 +207,19 @@ def _explicit(plan: Plan, arguments, place: ast.AST, sparse: bool) -> Columns:
   found.columns += shown
   found.keys = frozenset(writer.inputs)
   found.statements = [*interpreter.statements, *interpreter.functions]
+  _report_normalizers(plan, every)
   return found
+
+
+def _report_normalizers(plan: Plan, columns: Iterable[Column]) -> None:
+  """Says what a normalizer_fn of these columns does differently."""
+  for column in columns:
+    _report_normalizers(plan, column.sources)
+    if "normalizer_fn" not in column.given or column.normalizer is None:
+      continue
+    if isinstance(plan.module.definition(column.normalizer), ast.Lambda):
+      plan.report("EM250", column.normalizer, name=column.name)
+    plan.report("EM252", column.normalizer, name=column.name)
 
 
 def _column_list(plan: Plan, node: ast.expr, value: Value) -> list[Value]:
@@ -215,8 +246,6 @@ def _check(plan: Plan, part: str, node: ast.expr, columns: list[Column]) -> None
       raise Unsupported("EM207", node, column=what)
     if part == "linear" and column.kind in ("embedding", "shared"):
       raise NotStatic(node, f"the linear part has the embedding {column.name!r}")
-    if not column.size and column.kind != "numeric":
-      raise NotStatic(node, f"the size of {column.name!r} is not known in the file")
 
 
 def _check_read(plan: Plan, read: ast.AST, place: ast.AST) -> None:
@@ -239,4 +268,5 @@ def _live(plan: Plan, arguments, reason: NotStatic, sparse: bool) -> Columns:
     found.expressions.append(argument.value)
   found.columns = [columns_numeric.Column("", "", 1, emit.Item(""))]
   found.variables = columns_live.variables(plan, found.live)
+  plan.report("EM251", next(iter(found.live.values())), reason=reason.reason)
   return found

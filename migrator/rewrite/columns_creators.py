@@ -192,13 +192,23 @@ class Creator:
         size = "1"
         for dimension in value:
           size = str(int(size) * dimension)
+        shape = "[1]" if list(value) == [1] else shape
       else:
         raise NotStatic(self._nodes["shape"].value, "a shape is not known in the file")
     self._dtype("float32")
     texts = (("shape", shape), *self._texts("normalizer_fn"))
     reads = self._reads("key", "shape", "normalizer_fn")
+    normalizer = self._nodes["normalizer_fn"].value if "normalizer_fn" in self._given else None
     return Column(
-      "numeric", key, texts, key=key, rank=rank, size=size, key_text=self._key_text(), reads=reads
+      "numeric",
+      key,
+      texts,
+      key=key,
+      rank=rank,
+      size=size,
+      normalizer=normalizer,
+      key_text=self._key_text(),
+      reads=reads,
     )
 
   def _bucketized(self) -> Column:
@@ -333,11 +343,19 @@ class Creator:
     name = "_".join(sorted(s.name for s in known)) + "_shared_embedding"
     if _COLLECTION in self._given:
       name = self._key(_COLLECTION)
+    # TF1's function names the table like that of an embedding column, TF2's does not.
+    variable = "" if self._name == "shared_embedding_columns" else name
     texts, reads = self._embedding_arguments()
     size = self._required("dimension").text
     return [
       Column(
-        "shared", f"{s.name}_shared_embedding", texts, (s,), size=size, group=name, reads=reads
+        "shared",
+        f"{s.name}_shared_embedding",
+        texts,
+        (s,),
+        size=size,
+        group=(name, variable),
+        reads=reads,
       )
       for s in known
     ]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from migrator.rewrite import emit
+from migrator.rewrite import columns_layout, emit
 from migrator.rewrite.columns_values import CATEGORICAL, Column
 from migrator.rewrite.plan import Unsupported
 
@@ -38,6 +39,7 @@ class Writer:
     taken: names that the variables of the new function must not have.
     sparse: whether the input functions give sparse tensors, as `tf.io.parse_example` does.
     comments: of each column, above and behind it.
+    flavour: of the estimator.
   """
 
   def __init__(
@@ -48,6 +50,7 @@ class Writer:
     taken: Iterable[str] = (),
     sparse: bool = False,
     comments: Sequence[tuple[Column, tuple[tuple[str, ...], str]]] = (),
+    flavour: str = "v1",
   ):
     self._tf = tf
     self._runtime = runtime
@@ -56,6 +59,8 @@ class Writer:
     self._taken = set(taken)
     self._sparse = sparse
     self._comments = list(comments)
+    self._flavour = flavour
+    self._layer_names: dict[Any, str] = {}
     self.inputs = self._find_inputs()
     self._variables = self._find_variables()
 
@@ -88,15 +93,15 @@ class Writer:
 
   def input_lines(self, style: emit.Style) -> list[str]:
     """Statements that define `inputs`, a dict of Keras inputs by raw feature."""
-    items: list[emit.Item] = []
+    items = []
     for key, (text, shape, dtype, categorical) in self.inputs.items():
       arguments = [shape]
       if categorical:
-        arguments += [f'dtype="{dtype}"', *(["sparse=True"] if self._sparse else [])]
+        arguments += [f'dtype="{dtype}"'] if dtype != "float32" else []
+        arguments += ["sparse=True"] if self._sparse else []
       arguments += [] if "/" in key else [f"name={text}"]
-      call = f"{self._tf}.keras.Input({', '.join(arguments)})"
-      items.append(emit.Item(f"{text}: {call}"))
-    return emit.bracketed("inputs = {", items, "}", style)
+      items.append(f"{text}: {self._tf}.keras.Input({', '.join(arguments)})")
+    return columns_layout.statement("inputs", f"{{{', '.join(items)}}}", style)
 
   # -- variables that hold what is read twice ------------------------------------
 
@@ -107,8 +112,12 @@ class Writer:
         self._count(column, part, counts)
     names: dict[Column, str] = {}
     for column, count in counts.items():
+      if not column.size and column.kind == "vocabulary_file":
+        self._layer_names[column] = self._variable(f"{column.name}_vocabulary")
       if count > 1 and self._is_layer(column):
         names[column] = self._variable(column.name)
+      if column.kind == "shared" and column.group not in self._layer_names:
+        self._layer_names[column.group] = self._variable(column.group[0])
     return names
 
   def _count(self, column: Column, part: str, counts: dict[Column, int]) -> None:
@@ -133,14 +142,39 @@ class Writer:
   def variable_lines(self, style: emit.Style) -> list[str]:
     """Statements for the ids that several columns read."""
     lines: list[str] = []
+    for column, name in self._layer_names.items():
+      if isinstance(column, Column):
+        lines += columns_layout.statement(name, self._ids_layer(column), style)
     for column, name in sorted(self._variables.items(), key=lambda item: _depth(item[0])):
       text = self._ids(column) if column.is_categorical else self._dense(column)
-      lines += emit.statement(f"{name} = {text}", style)
+      lines += columns_layout.statement(name, text, style)
+    return lines
+
+  def table_lines(self, style: emit.Style) -> list[str]:
+    """Statements for the layers that several columns share."""
+    lines: list[str] = []
+    written = set()
+    for column in self.parts.get("dnn", ()):
+      if column.kind == "shared" and column.group not in written:
+        written.add(column.group)
+        name, variable = column.group
+        if variable:
+          scope = "/" if self._flavour == "v2" else "input_from_feature_columns/"
+          variable = f", variable_name={emit.string(scope + variable)}"
+        items = self._embedding_arguments(column, name)
+        text = f"{self._layers}Embedding({items}{variable})"
+        lines += columns_layout.statement(self._layer_names[column.group], text, style)
     return lines
 
   @property
   def variables(self) -> list[str]:
-    return list(self._variables.values())
+    return [*self._variables.values(), *self._layer_names.values()]
+
+  def size(self, column: Column) -> str:
+    """Source of the number of ids of a categorical column."""
+    if column in self._layer_names:
+      return f"{self._layer_names[column]}.num_buckets"
+    return self.size(column.sources[0]) if column.kind == "weighted" else column.size
 
   # -- layers -------------------------------------------------------------------
 
@@ -152,7 +186,7 @@ class Writer:
     if column.kind == "weighted":
       weights = f"inputs[{column.key_text}]"
       return f"{self._layers}WeightedIds()([{self.ids(column.sources[0])}, {weights}])"
-    head = f"{self._layers}{_IDS[column.kind]}({self._arguments(column)})"
+    head = self._layer_names.get(column) or self._ids_layer(column)
     if column.kind == "crossed":
       keys = [
         f"inputs[{key[1]}]" if isinstance(key, tuple) else self.ids(column.sources[key])
@@ -163,8 +197,9 @@ class Writer:
       return f"{head}({self.dense(column.sources[0])})"
     return f"{head}(inputs[{column.key_text}])"
 
-  def _arguments(self, column: Column) -> str:
-    return ", ".join(t if n in _FIRST else f"{n}={t}" for n, t in column.arguments)
+  def _ids_layer(self, column: Column) -> str:
+    arguments = ", ".join(t if n in _FIRST else f"{n}={t}" for n, t in column.arguments)
+    return f"{self._layers}{_IDS[column.kind]}({arguments})"
 
   def dense(self, column: Column) -> str:
     """Source of the block of a dense column."""
@@ -187,11 +222,16 @@ class Writer:
       return f"{self._tf}.keras.layers.Discretization({arguments})({self.dense(source)})"
     source = column.sources[0]
     if column.kind == "indicator":
-      return f"{self._layers}Indicator({source.size})({self.ids(source)})"
-    items = [source.size, given["dimension"]]
+      return f"{self._layers}Indicator({self.size(source)})({self.ids(source)})"
+    if column.kind == "shared":
+      return f"{self._layer_names[column.group]}({self.ids(source)})"
+    items = self._embedding_arguments(column, column.name)
+    return f"{self._layers}Embedding({items})({self.ids(source)})"
+
+  def _embedding_arguments(self, column: Column, name: str) -> str:
+    items = [self.size(column.sources[0]), column.given["dimension"]]
     items += [f"{_RENAMED.get(n, n)}={t}" for n, t in column.arguments if n != "dimension"]
-    items.append(f"name={emit.string(column.name)}")
-    return f"{self._layers}Embedding({', '.join(items)})({self.ids(source)})"
+    return ", ".join([*items, f"name={emit.string(name)}"])
 
   def _flat(self, column: Column) -> str:
     value = self.dense(column)
@@ -204,37 +244,38 @@ class Writer:
   def dense_lines(self, style: emit.Style) -> list[str]:
     """Statements that define `net`, float32 [batch, n], from the columns of the DNN."""
     columns = self.parts["dnn"]
-    if len(columns) == 1:
-      return emit.statement(f"net = {self._flat(columns[0])}", style)
-    items = [self._item(column, self._flat(column)) for column in columns]
-    head = f"net = {self._tf}.keras.layers.Concatenate()(["
-    return emit.bracketed(head, items, "])", style)
+    blocks = [self._flat(column) for column in columns]
+    text = blocks[0]
+    if len(columns) > 1:
+      text = f"{self._tf}.keras.layers.Concatenate()([{', '.join(blocks)}])"
+    lines = columns_layout.statement("net", text, style, self._commented(columns, blocks))
+    return [*self.table_lines(style), *lines]
 
   def linear_lines(
     self, units: str, combiner: str, style: emit.Style, target: str = "logits"
   ) -> list[str]:
     """Statements that define the logits of the linear part, float32 [batch, units]."""
     columns = self.parts["linear"]
-    buckets = [f"{emit.string(c.name)}: {c.size}" for c in columns if c.is_categorical]
+    buckets = [f"{emit.string(c.name)}: {self.size(c)}" for c in columns if c.is_categorical]
     arguments = [units]
     if buckets:
       arguments.append(f"num_buckets={{{', '.join(buckets)}}}")
     arguments += [f"sparse_combiner={combiner}"] if combiner else []
     arguments.append('name="linear_model"')
-    layer = emit.bracketed(f"{target} = {self._layers}LinearModel(", arguments, ")({", style)
-    items = [
-      self._item(c, f"{emit.string(c.name)}: {self.ids(c) if c.is_categorical else self._flat(c)}")
-      for c in columns
-    ]
-    if len(layer) == 1:
-      return emit.bracketed(layer[0], items, "})", style)
-    return [*layer[:-1], *emit.bracketed(layer[-1], items, "})", style)]
+    values = [self.ids(c) if c.is_categorical else self._flat(c) for c in columns]
+    pairs = [f"{emit.string(c.name)}: {value}" for c, value in zip(columns, values)]
+    layer = f"{self._layers}LinearModel({', '.join(arguments)})"
+    text = f"{layer}({{{', '.join(pairs)}}})"
+    return columns_layout.statement(target, text, style, self._commented(columns, values))
 
-  def _item(self, column: Column, text: str) -> emit.Item:
-    for other, (leading, trailing) in self._comments:
-      if other is column:
-        return emit.Item(text, leading, trailing)
-    return emit.Item(text)
+  def _commented(self, columns: list[Column], texts: list[str]):
+    """The comments of columns by the texts that stand for them."""
+    return {
+      text: comments
+      for column, text in zip(columns, texts)
+      for other, comments in self._comments
+      if other is column
+    }
 
 
 class CrossOfNumbers(Exception):

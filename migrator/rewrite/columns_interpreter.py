@@ -160,9 +160,8 @@ class Interpreter(Expressions):
       value = Value("None", scalar=None)
       raise _Return(self.evaluate(statement.value, environment) if statement.value else value)
     elif isinstance(statement, ast.FunctionDef) and not statement.decorator_list:
-      environment.values[statement.name] = Value(
-        statement.name, function=statement, environment=environment
-      )
+      text = statement.name if environment.kept else ""
+      environment.values[statement.name] = Value(text, function=statement, environment=environment)
     elif isinstance(statement, ast.If) and _is_main(statement):
       self._block(statement.body, environment)
     elif not isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom, ast.Assert)):

@@ -18,25 +18,51 @@ def remove_unread(plan: Plan, every: Iterable[Any]) -> None:
     every: the `Columns` of its estimators.
   """
   every = list(every)
-  explained = {id(name) for found in every for name in found.names}
-  candidates = {s: None for found in every for s in found.statements}
   shown: set[str] = set()
   for found in every:
     shown.update(found.comments)
     for column in found.columns:
       shown.update([*column.item.leading, column.item.trailing])
-  while True:
-    kept = [s for s in candidates if _is_read(plan, s, candidates, explained)]
-    if not kept:
-      break
-    for statement in kept:
-      del candidates[statement]
-  for statement in candidates:
+  unread = _unread_statements(plan, every)
+  for statement in unread:
     plan.remove(statement)
     comments = [*plan.comments.leading(statement), *plan.comments.inside(statement)]
     comments.append(plan.comments.trailing(statement))
     edit = plan.statement(statement)
     edit.comments = [c for c in comments if c and c not in shown]
+  _report_shared(plan, unread, every)
+
+
+def _report_shared(plan: Plan, unread: list[ast.stmt], every: list[Any]) -> None:
+  """Says which statements that stay make shared embeddings: TF2 makes them in a graph only."""
+  arguments = {id(name) for found in every for name in found.names}
+  for use in plan.module.uses() if every else ():
+    if not use.symbol.path.startswith("tf.feature_column.shared_embedding"):
+      continue
+    around = [use.node, *plan.module.ancestors(use.node)]
+    gone = any(node in unread for node in around) or any(
+      id(n) in arguments for n in ast.walk(use.node)
+    )
+    if not gone and not isinstance(use.node, (ast.Import, ast.ImportFrom)):
+      plan.report("EM253", use.node)
+
+
+def _unread_statements(plan: Plan, every: Iterable[Any]) -> list[ast.stmt]:
+  """The statements that only serve columns which became layers.
+
+  Args:
+    plan: of the file.
+    every: the `Columns` of the estimators whose arguments are gone.
+  """
+  every = list(every)
+  explained = {id(name) for found in every for name in found.names}
+  candidates = {s: None for found in every for s in found.statements}
+  while True:
+    kept = [s for s in candidates if _is_read(plan, s, candidates, explained)]
+    if not kept:
+      return list(candidates)
+    for statement in kept:
+      del candidates[statement]
 
 
 def _is_read(plan: Plan, statement: ast.stmt, candidates, explained: set[int]) -> bool:

@@ -94,7 +94,9 @@ class Column:
     rank: of a numeric column.
     size: the number of values or ids, as source text; "" where only the running program knows.
     crossed: the keys of a crossed column in order: a raw feature, or the index of a source.
-    group: what the columns that share an embedding have in common.
+    normalizer: the expression of the normalizer_fn of a numeric column.
+    group: of columns that share an embedding, its name, and the name of its variable if that is
+      not as usual.
   """
 
   kind: str
@@ -106,7 +108,8 @@ class Column:
   rank: int = 1
   size: str = ""
   crossed: tuple[Any, ...] = ()
-  group: str = ""
+  group: tuple[str, str] = ("", "")
+  normalizer: Optional[ast.expr] = dataclasses.field(default=None, compare=False)
   key_text: str = dataclasses.field(default="", compare=False)
   reads: tuple[ast.AST, ...] = dataclasses.field(default=(), compare=False)
 
