@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, NamedTuple, Optional
 
-from migrator.analysis import facts, symbols
+from migrator.analysis import facts, flows, symbols
 from migrator.analysis.module import Module
 
 ESTIMATOR_SUFFIXES = ("Classifier", "Regressor", "Estimator")
@@ -58,6 +58,8 @@ class Unit:
     handle: whether the estimator flows on from its variable (out of a factory function, into other
       functions, through an attribute), or is one of several classes: what takes its place must
       then be one object.
+    functions: the functions that return it.
+    added_metrics: the calls of `tf.estimator.add_metrics` on it.
     handed: where it is handed to a hook of TensorFlow that reads its directory or evaluates.
     eval_dir_calls: the calls of `eval_dir`, and the directory's name in the model directory.
     problems: reasons why it stays as it is; empty when the facts are complete.
@@ -82,7 +84,9 @@ class Unit:
     self.calls: list[MethodCall] = []
     self.handle = False
     self.model_dir_reads: list[ast.Attribute] = []
-    self.handed: list[ast.Name] = []
+    self.functions: list[ast.FunctionDef] = []
+    self.added_metrics: list[flows.AddedMetrics] = []
+    self.handed: list[ast.expr] = []
     self.eval_dir_calls: dict[ast.Call, str] = {}
     self.problems: list[Problem] = []
 
@@ -123,36 +127,99 @@ def find_units(module: Module, source_version: Optional[int] = None) -> list[Uni
     module: the analysed file.
     source_version: 1 or 2: what plain `tf.estimator.X` means; None: decide by the file.
   """
-  by_variable: dict[Any, Unit] = {}
-  units = []
+  made: dict[ast.Call, _Made] = {}
   for call, symbol in facts.calls(module):
     kind = estimator_kind(symbol)
-    if kind is None:
-      continue
-    statement = module.parents.get(call)
-    target = _single_target(statement)
-    scope = module.scope_of[call]
-    key = (scope.lookup(target.id)[0], target.id) if target is not None else call
-    unit = by_variable.get(key)
-    if unit is None:
+    if kind is not None:
       flavour, reason = flavour_of(module, symbol, source_version)
-      unit = Unit(target.id if target else kind, kind, symbol, flavour, reason, call)
-      by_variable[key] = unit
-      units.append(unit)
-    if (unit.kind, unit.flavour) != (kind, flavour_of(module, symbol, source_version)[0]):
+      made[call] = _Made(call, symbol, kind, flavour, reason)
+
+  def is_known(call: ast.Call) -> bool:
+    return call in made and (made[call].kind, made[call].flavour) in facts.PARAMETERS
+
+  found: list[Unit] = []
+  placed: set[ast.AST] = set()
+  variables: set[Any] = set()
+  for call in made:
+    if call not in placed and is_known(call):
+      flow = flows.Flow(module, is_known).trace(call)
+      placed.update(flow.constructions)
+      variables.update(flow.variables)
+      found.append(_unit_of(module, flow, made))
+  others = [m for m in made.values() if m.call not in placed]
+  found += _others(module, others, variables)
+  return sorted(found, key=lambda u: (u.node.lineno, u.node.col_offset))  # type: ignore[attr-defined]
+
+
+class _Made(NamedTuple):
+  call: ast.Call
+  symbol: symbols.Symbol
+  kind: str
+  flavour: str
+  reason: str
+
+
+def _unit_of(module: Module, flow: flows.Flow, made: dict[ast.Call, _Made]) -> Unit:
+  """The unit of estimators whose classes are known, with all its uses."""
+  order = sorted(flow.constructions, key=lambda c: (c.lineno, c.col_offset))
+  first = made[order[0]]
+  unit = Unit(_name(module, flow, first), first.kind, first.symbol, *first[3:], first.call)
+  unit.handle = _is_handle(module, flow, {made[c].kind for c in order})
+  unit.added_metrics = sorted(flow.added_metrics, key=lambda m: (m.call.lineno, m.call.col_offset))
+  unit.functions = [f for f in flow.functions if isinstance(f, ast.FunctionDef)]
+  for call in order:
+    if made[call].flavour != first.flavour:
       unit.problem("EM212", call, what="is constructed from different classes")
-      continue
-    if isinstance(scope.node, ast.ClassDef):
+    else:
+      _add_construction(module, unit, made[call])
+  for node, what in flow.escapes.items():
+    unit.problem("EM212", node, what=what)
+  for read in sorted(flow.leaves, key=lambda n: (n.lineno, n.col_offset)):
+    _add_use(module, unit, read)
+  return unit
+
+
+def _name(module: Module, flow: flows.Flow, first: _Made) -> str:
+  """The variable or attribute that the first construction is assigned to; else any; its class."""
+  statement = module.parents.get(first.call)
+  target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+  if isinstance(target, ast.Name):
+    return target.id
+  if isinstance(target, ast.Attribute):
+    return target.attr
+  names = [*(name for _, name in flow.variables), *(name for _, name in flow.attributes)]
+  return names[0] if names else first.kind
+
+
+def _is_handle(module: Module, flow: flows.Flow, kinds: set[str]) -> bool:
+  """Whether the estimator is more than what the constructor's own variable holds."""
+  if len(flow.variables) != 1 or flow.functions or flow.attributes or len(kinds) > 1:
+    return True
+  scope, _ = next(iter(flow.variables))
+  return flow.optional or any(
+    _single_target(module.parents.get(call)) is None or module.scope_of[call] is not scope
+    for call in flow.constructions
+  )
+
+
+def _others(module: Module, others: list[_Made], variables: set[Any]) -> list[Unit]:
+  """Units of classes without counterpart: by variable, without their uses."""
+  by_variable: dict[Any, Unit] = {}
+  for made in others:
+    call = made.call
+    target = _single_target(module.parents.get(call))
+    key = (module.scope_of[call].lookup(target.id)[0], target.id) if target is not None else call
+    if key in variables:
+      continue  # a problem of that unit
+    name = target.id if target else made.kind
+    unit = by_variable.setdefault(key, Unit(name, made.kind, made.symbol, *made[3:], call))
+    if (unit.kind, unit.flavour) != (made.kind, made.flavour):
+      unit.problem("EM212", call, what="is constructed from different classes")
+    elif isinstance(module.scope_of[call].node, ast.ClassDef):
       unit.problem("EM212", call, what="is a class attribute")
-      continue
-    if target is None:
+    elif target is None:
       unit.problem("EM212", call, what=_destination(module, call))
-      continue
-    _add_construction(module, unit, call, symbol, statement)
-  for unit in units:
-    if unit.constructions:
-      _add_variable_uses(module, unit)
-  return units
+  return list(by_variable.values())
 
 
 def _single_target(statement: Optional[ast.AST]) -> Optional[ast.Name]:
@@ -162,68 +229,64 @@ def _single_target(statement: Optional[ast.AST]) -> Optional[ast.Name]:
   return None
 
 
-def _destination(module: Module, call: ast.Call) -> str:
-  parent = module.parents.get(call)
-  if isinstance(parent, ast.Return):
+def _destination(module: Module, node: ast.AST) -> str:
+  """Where a value goes that no longer can be followed, for a message."""
+  parent = module.parents.get(node)
+  if isinstance(parent, ast.keyword):
+    parent = module.parents.get(parent)
+  if isinstance(parent, (ast.Return, ast.Lambda)):
     return "is returned to a caller"
-  if isinstance(parent, (ast.Assign, ast.AnnAssign)):
+  if isinstance(parent, ast.Call) and isinstance(parent.func, (ast.Name, ast.Attribute)):
+    return f"is handed to `{module.source(parent.func)}()`"
+  if isinstance(parent, (ast.Assign, ast.AnnAssign, ast.Tuple, ast.List, ast.Dict, ast.Set)):
     return "is stored in an attribute or container"
-  if isinstance(parent, (ast.Call, ast.keyword)):
-    return "is handed to another function"
-  return "is not assigned to a variable"
+  if isinstance(parent, ast.Expr):
+    return "is not assigned to a variable"
+  return "is handed to other code"
 
 
-def _add_construction(module, unit, call, symbol, statement) -> None:
-  parameters = facts.PARAMETERS.get((unit.kind, unit.flavour))
-  if parameters is None:
-    return
-  arguments = facts.bind_arguments(call, parameters)
+def _add_construction(module: Module, unit: Unit, made: _Made) -> None:
+  parameters = facts.PARAMETERS[made.kind, made.flavour]
+  arguments = facts.bind_arguments(made.call, parameters)
   if arguments is None:
-    unit.problem("EM208", call, argument="*args or **kwargs")
+    unit.problem("EM208", made.call, argument="*args or **kwargs")
     return
   for name in arguments:
     if name not in parameters:
-      unit.problem("EM208", call, argument=name)
-  unit.constructions.append(Construction(call, symbol, statement, arguments, unit.kind))
+      unit.problem("EM208", made.call, argument=name)
+  statement = module.statement(made.call)
+  unit.constructions.append(Construction(made.call, made.symbol, statement, arguments, made.kind))
 
 
-def _add_variable_uses(module: Module, unit: Unit) -> None:
-  statement = unit.constructions[0].statement
-  target = statement.targets[0]  # type: ignore[attr-defined]
-  owner, bindings = module.scope_of[target].lookup(unit.name)
-  own = {c.statement for c in unit.constructions}
-  for binding in bindings:
-    if binding.node not in own:
-      unit.problem("EM212", binding.node, what="shares its variable with another value")
-  for construction in unit.constructions:
-    if module.scope_of[construction.statement] is not owner:
-      unit.problem("EM212", construction.call, what="is a global or nonlocal variable")
-  for name in facts.loads(module, target):
-    parent = module.parents.get(name)
-    if _is_hook_argument(module, name):
-      unit.handed.append(name)
-      continue
-    together = _train_and_evaluate(module, name)
-    if together is not None:
-      unit.calls.append(together)
-      continue
-    if not isinstance(parent, ast.Attribute):
-      unit.problem("EM212", name, what="is handed to other code")
-      continue
-    call = module.parents.get(parent)
-    if isinstance(call, ast.Call) and call.func is parent and parent.attr in _METHODS:
-      arguments = facts.bind_arguments(call, facts.METHOD_PARAMETERS[parent.attr])
-      if arguments is None:
-        unit.problem("EM209", call, name=f"{parent.attr}(*args or **kwargs)")
-        continue
-      method = _SPELLINGS.get(parent.attr, parent.attr)
-      unit.calls.append(MethodCall(call, method, arguments, name))
-    elif parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
-      unit.model_dir_reads.append(parent)
-    elif isinstance(call, ast.Call) and _eval_dir(module, parent, call) is not None:
-      unit.eval_dir_calls[call] = _eval_dir(module, parent, call) or ""
-    else:
-      unit.problem("EM209", parent, name=parent.attr)
+def _add_use(module: Module, unit: Unit, read: ast.expr) -> None:
+  """Takes down what a read of the estimator does with it."""
+  parent = module.parents.get(read)
+  if isinstance(parent, ast.Expr) and not isinstance(read, ast.Call):
+    return  # shown in a notebook
+  if _is_hook_argument(module, read):
+    unit.handed.append(read)
+    return
+  together = _train_and_evaluate(module, read)
+  if together is not None:
+    unit.calls.append(together)
+    return
+  if not isinstance(parent, ast.Attribute):
+    unit.problem("EM212", read, what=_destination(module, read))
+    return
+  call = module.parents.get(parent)
+  if isinstance(call, ast.Call) and call.func is parent and parent.attr in _METHODS:
+    arguments = facts.bind_arguments(call, facts.METHOD_PARAMETERS[parent.attr])
+    if arguments is None:
+      unit.problem("EM209", call, name=f"{parent.attr}(*args or **kwargs)")
+      return
+    method = _SPELLINGS.get(parent.attr, parent.attr)
+    unit.calls.append(MethodCall(call, method, arguments, read))
+  elif parent.attr == "model_dir" and isinstance(parent.ctx, ast.Load):
+    unit.model_dir_reads.append(parent)
+  elif isinstance(call, ast.Call) and _eval_dir(module, parent, call) is not None:
+    unit.eval_dir_calls[call] = _eval_dir(module, parent, call) or ""
+  else:
+    unit.problem("EM209", parent, name=parent.attr)
 
 
 def _train_and_evaluate(module: Module, owner: ast.expr) -> Optional[MethodCall]:
@@ -243,7 +306,7 @@ def _train_and_evaluate(module: Module, owner: ast.expr) -> Optional[MethodCall]
   return MethodCall(call, _TRAIN_AND_EVALUATE, arguments, owner)
 
 
-def _is_hook_argument(module: Module, name: ast.Name) -> bool:
+def _is_hook_argument(module: Module, name: ast.expr) -> bool:
   """Whether a name is the estimator of a hook, as in `stop_if_higher_hook(estimator, ...)`."""
   parent = module.parents.get(name)
   call = module.parents.get(parent) if isinstance(parent, ast.keyword) else parent

@@ -50,7 +50,6 @@ def test_positional_arguments_are_bound_to_their_names():
     (f"e = {NEW}\ne.train(**options)", "EM209"),
     ("e = tf.estimator.DNNClassifier(**options)\ne.train(f)", "EM208"),
     ("e = tf.estimator.DNNClassifier([1], columns, colour=3)\ne.train(f)", "EM208"),
-    (f"def g():\n  global e\n  e = {NEW}\n  e.train(f)", "EM212"),
   ],
 )
 def test_a_unit_with_unknown_parts_has_a_problem(source, code):
