@@ -170,6 +170,8 @@ def _check_unit(module: Module, unit: units.Unit) -> None:
     code = "EM260" if unit.kind.startswith("BoostedTrees") else code
     what = wording.custom_estimator(unit.name) if code == "EM202" else unit.kind
     raise Unsupported(code, unit.node, what=what, **wording.of(unit.symbol))
+  for added in unit.added_metrics:
+    raise Unsupported("EM209", added.call, name="add_metrics")
   for use in module.uses():
     name = use.symbol.path.rpartition(".")[2]
     if name in ("disable_v2_behavior", "disable_eager_execution"):
@@ -353,6 +355,8 @@ def _changed_names(plan: Plan, found: list[units.Unit], left: list[units.Unit]) 
   for unit in found:
     if unit not in left and any(c.statement in top for c in unit.constructions):
       names.add(unit.name)
+    if unit not in left:
+      names.update(f.name for f in unit.functions if f in top)
   for statement, edit in plan.statements.items():
     if statement in top and edit.replacement == [] and isinstance(statement, ast.Assign):
       names.update(t.id for t in statement.targets if isinstance(t, ast.Name))
