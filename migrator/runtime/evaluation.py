@@ -1,16 +1,19 @@
-"""Evaluates and predicts as a canned classifier did: the same keys, values and types."""
+"""Evaluates and predicts as a canned Estimator did: the same keys, values and types."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime import heads
+from migrator.runtime.added_metrics import AddedMetrics
 from migrator.runtime.inputs import InputAdapter
+from migrator.runtime.steps import checkpoint_of
 from migrator.runtime.summaries import write_results
 
 # A hook that raised one of them ended a session as the end of the input did.
@@ -28,13 +31,17 @@ def evaluate(
   name: Optional[str] = None,
   checkpoint_path: Optional[str] = None,
   callbacks: Sequence[Any] = (),
+  metrics: Sequence[Callable[..., dict]] = (),
+  flavour: Optional[str] = None,
 ) -> dict:
-  """Evaluates a classifier on a dataset.
+  """Evaluates a model on a dataset, as an Estimator with its head did.
 
   Args:
-    model: a Keras model that gives logits, float32, shape [batch, classes].
-    loss_fn: a `tf.keras.losses.Loss` with the reduction with which it is trained.
-    dataset: batches of (features, labels); labels are integers of shape [batch] or [batch, 1].
+    model: a Keras model that gives logits, float32, shape [batch, logits].
+    loss_fn: the head (`runtime.heads`), or the stock Keras loss that stands for one, with the reduction
+      with which it is trained.
+    dataset: batches of (features, labels) as the input function gives them, with the weight column if
+      the head has one; or what `runtime.only_inputs` made of them, if that has weights.
     global_step: the step, for the result and the event file.
     model_dir: writes an event file to its sub-directory `eval` or `eval_<name>`; None writes none.
     steps: how many batches to take; None takes all.
@@ -45,56 +52,64 @@ def evaluate(
       learns of the end of the input when it runs: if that ends before `steps`, or without them,
       `on_test_batch_begin` is called once more than there are batches. `model.stop_evaluating = True`
       ends the evaluation after the batch.
+    metrics: what was given to `tf.estimator.add_metrics`; see `added_metrics`. A later one takes the
+      place of an earlier one, and of the head's, of the same name.
+    flavour: "v1" or "v2", whose metrics; by default that of the model's checkpoint.
 
   Returns:
-    `accuracy` and `average_loss` over all examples, `loss`, the mean over the batches of each batch's
-    loss (all three float32), and `global_step` (int64).
+    The head's metrics over all examples, and `loss`, the mean over the batches of each batch's loss, by
+    their sorted names, all float32; and `global_step` (int64).
 
   Raises:
-    ValueError: if steps is not positive, the dataset has no labels, or the model one logit only.
-    TypeError: if the loss is not a Keras one.
+    ValueError: if steps is not positive, or the dataset lacks labels or the weight column.
+    TypeError: if the loss is not of a known head.
+    InvalidArgumentError: for labels out of range.
   """
   if steps is not None and steps <= 0:
     raise ValueError(f"Must specify steps > 0, given: {steps}")
-  if not isinstance(loss_fn, tf.keras.losses.Loss):
-    raise TypeError(f"The loss must be a tf.keras.losses.Loss, given: {loss_fn!r}")
-  adapt = _adapter(model)
+  head = heads.of(loss_fn, _logits_dimension(model))
+  measures = head.metrics(_flavour(model, head, flavour))
+  measures["loss"] = heads.LOSS
+  adapt = InputAdapter(model)
 
   @tf.function(reduce_retracing=True)
-  def measure(features, labels):
-    logits = model(adapt(features), training=False)
-    labels = tf.reshape(labels, [-1])
-    per_example = tf.reshape(loss_fn.call(labels, logits), [-1])
-    hits = tf.equal(tf.cast(labels, tf.int64), tf.argmax(logits, -1))
-    return loss_fn(labels, logits), tf.reduce_sum(per_example), hits
+  def measure(element):
+    features, labels, *weights = element
+    if not weights:
+      _, labels, *weights = head.prepare(features, labels)
+    batch = head.batch(labels, model(adapt(features), training=False), *weights)
+    sums = {key: m.metric.update(*m.arguments(batch)) for key, m in measures.items()}
+    return batch.loss, batch.logits, sums
 
+  _check_pairs(dataset)
+  added = _added(metrics, head, dataset, model, model_dir)
   called = _callback_list(callbacks, model)
   model.stop_evaluating = False
   called.on_test_begin()
   iterator = iter(dataset)
   batches = 0
   # The Estimator's metrics were sums in float32.
-  examples, correct, loss, average = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+  totals = {
+    key: [np.zeros(shape, np.float32) for shape in m.metric.sums] for key, m in measures.items()
+  }
   with contextlib.suppress(*_END_OF_INPUT):
     while (steps is None or batches < steps) and not model.stop_evaluating:
       called.on_test_batch_begin(batches)
-      features, labels = _pair(next(iterator))
-      tensors = measure(features, labels)
-      batch_loss, batch_sum, hits = (tensor.numpy() for tensor in tensors)
+      element = next(iterator)
+      batch_loss, logits, sums = measure(element)
+      if added is not None:
+        added.update(element[0], element[1], logits.numpy())
+      for key, total in totals.items():
+        totals[key] = [a + b.numpy() for a, b in zip(total, sums[key])]
       batches += 1
-      examples += np.float32(hits.size)
-      correct += np.float32(hits.sum())
-      loss += batch_loss
-      average += batch_sum
-      _tell(called, "on_test_batch_end", batches - 1, {"loss": batch_loss})
+      _tell(called, "on_test_batch_end", batches - 1, {"loss": batch_loss.numpy()})
   called.on_test_end()
+  values = {key: np.float32(m.metric.result(totals[key]).numpy()) for key, m in measures.items()}
+  if added is not None:
+    values.update(added.results())
+    added.close()
   step = np.int64(int(global_step))
-  results = {
-    "accuracy": _ratio(correct, examples),
-    "average_loss": _ratio(average, examples),
-    "loss": _ratio(loss, np.float32(batches)),
-    "global_step": step,
-  }
+  results = {**{key: values[key] for key in sorted(values)}, "global_step": step}
   if model_dir is not None:
     directory = os.path.join(model_dir, f"eval_{name}" if name else "eval")
     write_results(directory, results, int(step), checkpoint_path)
@@ -108,11 +123,12 @@ def predict(
   predict_keys: Any = None,
   yield_single_examples: bool = True,
   callbacks: Sequence[Any] = (),
+  loss_fn: Any = None,
 ) -> Iterator[dict]:
-  """Yields the predictions of a classifier.
+  """Yields the predictions of a model, as an Estimator with its head did.
 
   Args:
-    model: a Keras model that gives logits, float32, shape [batch, classes].
+    model: a Keras model that gives logits, float32, shape [batch, logits].
     dataset: batches of features, or of (features, labels), whose labels are ignored.
     predict_keys: which keys to yield; all by default.
     yield_single_examples: whether to yield a dict per example, or one per batch.
@@ -120,20 +136,24 @@ def predict(
       `on_predict_batch_begin(batch)`, `on_predict_batch_end(batch, {"outputs": the batch's
       predictions})` before these are yielded, `on_predict_end` when all have been taken.
       `model.stop_predicting = True` ends it after the batch.
+    loss_fn: the head, or the stock loss that stands for one; by default the one that the model is
+      compiled with. A model without one, of three or more logits, is taken for a classifier.
 
   Yields:
-    Per example: `logits` and `probabilities`, float32 [classes]; `class_ids`, int64 [1]; `classes`,
-    bytes [1]; `all_class_ids`, int32 [classes]; `all_classes`, bytes [classes].
+    What the head predicts, numpy: of a classifier `logits` and `probabilities`, float32 [classes];
+    `class_ids`, int64 [1]; `classes`, bytes [1]; `all_class_ids`, int32 [classes]; `all_classes`, bytes
+    [classes]; of one with two classes also `logistic`, float32 [1]; of a regressor `predictions`.
 
   Raises:
-    ValueError: if there is none of `predict_keys`, or the model has one logit only.
+    ValueError: if there is none of `predict_keys`, or it is not known what the logits are.
+    TypeError: if the loss is not of a known head.
   """
-  adapt = _adapter(model)
+  head = _predicting_head(model, loss_fn)
+  adapt = InputAdapter(model)
 
   @tf.function(reduce_retracing=True)
   def run(features):
-    logits = model(adapt(features), training=False)
-    return logits, tf.nn.softmax(logits), tf.argmax(logits, -1)
+    return head.predictions(model(adapt(features), training=False))
 
   called = _callback_list(callbacks, model)
   model.stop_predicting = False
@@ -144,8 +164,8 @@ def predict(
       called.on_predict_batch_begin(batch)
       element = next(iterator)
       features = element[0] if isinstance(element, tuple) else element
-      logits, probabilities, ids = (tensor.numpy() for tensor in run(features))
-      predictions = _chosen(_predictions(logits, probabilities, ids), predict_keys)
+      tensors = run(features)
+      predictions = _chosen({key: tensors[key].numpy() for key in tensors}, predict_keys)
       _tell(called, "on_predict_batch_end", batch, {"outputs": predictions})
     except _END_OF_INPUT:
       break
@@ -153,7 +173,7 @@ def predict(
     if not yield_single_examples:
       yield predictions
       continue
-    for i in range(len(logits)):
+    for i in range(len(next(iter(predictions.values())))):
       yield {key: value[i] for key, value in predictions.items()}
   called.on_predict_end()
 
@@ -169,21 +189,6 @@ def _tell(called: tf.keras.callbacks.CallbackList, event: str, batch: int, logs:
     getattr(callback, event)(batch, logs)
 
 
-def _predictions(logits: np.ndarray, probabilities: np.ndarray, ids: np.ndarray) -> dict:
-  """Returns all predictions of a batch."""
-  rows, classes = logits.shape
-  every = np.arange(classes, dtype=np.int32)
-  names = np.array([str(i).encode() for i in every], dtype=object)
-  return {
-    "logits": logits,
-    "probabilities": probabilities,
-    "class_ids": ids[:, np.newaxis],
-    "classes": names[ids][:, np.newaxis],
-    "all_class_ids": np.tile(every, (rows, 1)),
-    "all_classes": np.tile(names, (rows, 1)),
-  }
-
-
 def _chosen(predictions: dict, keys: Any) -> dict:
   """Returns the predictions of the wanted keys."""
   if not keys:
@@ -196,26 +201,60 @@ def _chosen(predictions: dict, keys: Any) -> dict:
   return chosen
 
 
-def _adapter(model: Any) -> InputAdapter:
-  """Returns the adapter of a classifier's inputs.
+def _logits_dimension(model: Any) -> Optional[int]:
+  """Returns how many logits a model gives, None if it is not known."""
+  shape = getattr(model, "output_shape", None)
+  return shape[-1] if isinstance(shape, tuple) and shape else None
+
+
+def _predicting_head(model: Any, loss_fn: Any) -> heads.Head:
+  """Returns the head whose predictions a model makes.
 
   Raises:
-    ValueError: if the model has one logit: two classes had other results.
+    ValueError: if nothing tells it, and there are fewer than three logits.
   """
-  if model.output_shape[-1] == 1:
+  dimension = _logits_dimension(model)
+  if loss_fn is None:
+    loss_fn = getattr(model, "loss", None)
+  if loss_fn is not None:
+    return heads.of(loss_fn, dimension)
+  if dimension is None or dimension < 3:
     raise ValueError(
-      f"The model {model.name} has one logit. Only classifiers of three or more classes are supported."
+      f"What the logits of the model {model.name} are is not known: compile it with its loss, or give "
+      "predict its loss_fn. Without, only those of three or more classes are supported."
     )
-  return InputAdapter(model)
+  return heads.MultiClassHead(dimension)
 
 
-def _pair(element: Any) -> tuple:
-  """Returns the features and labels of a dataset element."""
-  if not isinstance(element, tuple) or len(element) != 2:
+def _flavour(model: Any, head: heads.Head, given: Optional[str]) -> str:
+  """Returns the flavour of the metrics: the given one, that of the checkpoint, or what the loss shows.
+
+  Raises:
+    ValueError: for an unknown one.
+  """
+  if given is None:
+    checkpoint = checkpoint_of(model)
+    if checkpoint is not None:
+      return checkpoint.flavour
+    return "v1" if head.loss_reduction == "sum" else "v2"
+  if given not in ("v1", "v2"):
+    raise ValueError(f'flavour must be "v1" or "v2", given: {given!r}')
+  return given
+
+
+def _check_pairs(dataset: tf.data.Dataset) -> None:
+  """Raises if a dataset is not of features and labels, with or without weights."""
+  spec = dataset.element_spec
+  if not isinstance(spec, tuple) or len(spec) not in (2, 3):
     raise ValueError("evaluate needs a dataset of (features, labels).")
-  return element
 
 
-def _ratio(total: np.float32, count: np.float32) -> np.float32:
-  """Returns total / count, 0 for an empty dataset."""
-  return np.float32(total / count) if count else np.float32(0)
+def _added(
+  metrics: Sequence[Callable], head: heads.Head, dataset: Any, model: Any, model_dir: Any
+) -> Optional[AddedMetrics]:
+  """Returns the metrics that were added to those of the head, None if there are none."""
+  if not metrics:
+    return None
+  features, labels = dataset.element_spec[:2]
+  dimension = head.logits_dimension or _logits_dimension(model)
+  return AddedMetrics(metrics, head, features, labels, dimension, model_dir)

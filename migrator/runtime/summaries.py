@@ -107,23 +107,26 @@ def log_checkpoint(directory: str, path: str, step: int) -> None:
   event_writer(directory).add_session_log(log, step)
 
 
+def _summary(tag: str, value: Any) -> Any:
+  """Returns the summary of a result: a number, or an array as a tensor, which no chart shows."""
+  if np.ndim(value):
+    return _Summary.Value(tag=tag, node_name=tag, tensor=tf.make_tensor_proto(value))
+  return _Summary.Value(tag=tag, simple_value=float(value))
+
+
 def write_results(directory: str, results: dict, step: int, checkpoint: Optional[str]) -> None:
   """Writes the results of an evaluation, and which checkpoint they are of.
 
   Args:
     directory: where to.
-    results: name -> number; `global_step` is left out, as the Estimator did.
+    results: name -> number, or array; `global_step` is left out, as the Estimator did.
     step: the global step.
     checkpoint: its prefix, or None.
   """
   text = ", ".join(f"{key} = {value!s}" for key, value in sorted(results.items()))
   tf.get_logger().info("Saving dict for global step %d: %s", step, text)
   writer = event_writer(directory)
-  values = [
-    _Summary.Value(tag=key, simple_value=float(value))
-    for key, value in results.items()
-    if key != "global_step"
-  ]
+  values = [_summary(key, value) for key, value in results.items() if key != "global_step"]
   writer.add_summary(_Summary(value=values), step)
   if checkpoint is not None:
     tensor = tf.make_tensor_proto(checkpoint, dtype=tf.string)

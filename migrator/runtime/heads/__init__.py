@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from migrator.runtime.heads.base import Head
+from migrator.runtime.heads.base import LOSS, Head
 from migrator.runtime.heads.classes import BinaryClassHead, MultiClassHead
-from migrator.runtime.heads.infer import of, prepare
+from migrator.runtime.heads.infer import for_classes, of, prepare
 from migrator.runtime.heads.multi import MultiHead
 from migrator.runtime.heads.multi_label import MultiLabelHead
 from migrator.runtime.heads.regression import (
@@ -19,6 +19,7 @@ from migrator.runtime.heads.regression import (
 )
 
 __all__ = [
+  "LOSS",
   "BinaryClassHead",
   "Head",
   "LogisticRegressionHead",
@@ -28,6 +29,7 @@ __all__ = [
   "PoissonRegressionHead",
   "RegressionHead",
   "export_outputs",
+  "for_classes",
   "of",
   "prepare",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import tensorflow as tf
 
-from migrator.runtime.heads import checks
+from migrator.runtime.heads import checks, streaming
 from migrator.runtime.heads.weight_column import WeightColumn
 
 CLASSIFY = "tensorflow/serving/classify"
@@ -38,6 +38,10 @@ class Measure(NamedTuple):
 
   metric: Any
   arguments: Callable[[Batch], tuple]
+
+
+# Each batch counts as one, whatever the weights of its examples.
+LOSS = Measure(streaming.Mean(), lambda batch: (batch.loss, 1.0))
 
 
 class Head(tf.keras.losses.Loss):
