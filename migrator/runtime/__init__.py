@@ -41,6 +41,7 @@ if TYPE_CHECKING:
   from migrator.runtime.suggesting import suggest_map
   from migrator.runtime.summaries import SummarySaver
   from migrator.runtime.train_and_evaluate import Evaluation
+  from migrator.runtime.warm_start import VocabInfo, WarmStartSettings
 
 _MODULES = {
   "BackupAndRestore": "backup",
@@ -60,6 +61,8 @@ _MODULES = {
   "StepCounter": "callbacks.step_counter",
   "StopAtStep": "callbacks.stop_at_step",
   "SummarySaver": "summaries",
+  "VocabInfo": "warm_start",
+  "WarmStartSettings": "warm_start",
   "evaluate": "evaluation",
   "export_saved_model": "export.saved_model",
   "fetch": "steps",
@@ -95,6 +98,8 @@ __all__ = [
   "StepCounter",
   "StopAtStep",
   "SummarySaver",
+  "VocabInfo",
+  "WarmStartSettings",
   "columns",
   "evaluate",
   "export",

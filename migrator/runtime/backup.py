@@ -47,6 +47,7 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
     save_summary_steps: Optional[int] = 100,
     log_step_count_steps: Optional[int] = 100,
     metrics: Sequence[Callable[..., dict]] = (),
+    warm_start_from: Any = None,
   ):
     """Makes the callback, and restores the newest checkpoint of `model_dir` at once.
 
@@ -63,6 +64,8 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
       save_summary_steps: as in RunConfig.
       log_step_count_steps: as in RunConfig.
       metrics: what was given to `tf.estimator.add_metrics`, for `evaluate`.
+      warm_start_from: a path, or `runtime.WarmStartSettings`: what the weights begin with as long as
+        model_dir has no checkpoint.
 
     Raises:
       ValueError: for arguments that RunConfig refuses, or a model that is not built or compiled.
@@ -109,6 +112,8 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
     self._initial = (
       None if self._manager.enabled else [(v, v.numpy()) for v in self._checkpoint.by_name.values()]
     )
+    self._warm_start_from = warm_start_from
+    self._first_step = 0
     self._listeners: tuple[Any, ...] = ()
     self._held: Optional[str] = None
     self._failed = False
@@ -158,6 +163,11 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
         load_tf1_checkpoint(self._checkpoint, path)
       else:
         self._restore_initial()
+        if self._warm_start_from is not None:
+          load_tf1_checkpoint(
+            self._checkpoint, self._model_dir, warm_start_from=self._warm_start_from
+          )
+          self._first_step = self.global_step
     self._held = path
     self._failed = self._stepped = False
     return path
@@ -167,7 +177,7 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
     if self._initial is not None:
       for variable, value in self._initial:
         variable.assign(value)
-    elif self._stepped or self.global_step:
+    elif self._stepped or self.global_step != self._first_step:
       raise CheckpointError(
         f"There is no checkpoint in {self._model_dir} any more, and the model has been trained: make "
         "the model again to start afresh."
@@ -176,7 +186,9 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
   def _restore_if_changed(self) -> Optional[str]:
     """Restores the newest checkpoint unless the model holds it already; returns its path."""
     path = self.latest_checkpoint
-    if self._failed or path != self._held or (path is None and self.global_step):
+    if (
+      self._failed or path != self._held or (path is None and self.global_step != self._first_step)
+    ):
       return self.restore()
     return path
 
@@ -236,7 +248,7 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
     self._restore_if_changed()
     self._failed = True  # Until the end is reached.
     self._nan = False
-    self._first_iteration = self._iterations() - self.global_step
+    self._first_iterations = [count - self.global_step for count in self._iterations()]
     heard, self._listeners = self._listeners, ()
     self._manager.begin_session(self.model, heard)
     self._manager.save()
@@ -251,8 +263,13 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
     if int(getattr(self.model, "steps_per_execution", 1) if steps is None else steps) != 1:
       raise ValueError("BackupAndRestore needs steps_per_execution=1.")
 
-  def _iterations(self) -> int:
-    return int(self._checkpoint.by_name[named.ITERATIONS].numpy())
+  def _iterations(self) -> list[int]:
+    """Returns the counts of the optimizers."""
+    return [int(count.numpy()) for count in self._counts()]
+
+  def _counts(self) -> list[tf.Variable]:
+    places = range(len(self._checkpoint.states))
+    return [self._checkpoint.by_name[named.iterations_name(place)] for place in places]
 
   def on_train_batch_begin(self, batch: int, logs: Optional[dict] = None) -> None:
     """Makes `logs["loss"]` the loss of this step."""
@@ -268,11 +285,11 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
     self._nan = bool(np.isnan((logs or {}).get("loss", 0.0)))
 
   def on_epoch_end(self, epoch: int, logs: Optional[dict] = None) -> None:
-    """Corrects the optimizer's count: Keras counts one too many when the input ends."""
+    """Corrects the optimizers' counts: Keras counts one too many when the input ends."""
     self._raise_if_nan()
-    iterations = self.global_step + self._first_iteration
-    if self._iterations() != iterations:
-      self._checkpoint.by_name[named.ITERATIONS].assign(iterations)
+    for count, first in zip(self._counts(), self._first_iterations):
+      if int(count.numpy()) != self.global_step + first:
+        count.assign(self.global_step + first)
 
   def on_train_end(self, logs: Optional[dict] = None) -> None:
     """Saves the last step."""

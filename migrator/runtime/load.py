@@ -16,6 +16,7 @@ from migrator.runtime.errors import CheckpointError
 from migrator.runtime.hyperparameters import check_hyperparameters
 from migrator.runtime.name_map import NameMap
 from migrator.runtime.tf1_reader import GLOBAL_STEP, Tf1Checkpoint
+from migrator.runtime.warm_start import warm_start
 
 AUTO = "auto"
 """In place of a map: the suggested one."""
@@ -72,6 +73,7 @@ def load_tf1_checkpoint(
   weights: Optional[str] = None,
   allow_missing: Sequence[str] = (),
   allow_unused: Optional[bool] = None,
+  warm_start_from: Any = None,
 ) -> LoadReport:
   """Loads weights, optimizer slots and steps from a TF1 checkpoint.
 
@@ -86,6 +88,8 @@ def load_tf1_checkpoint(
     allow_unused: whether the checkpoint may hold what the model does not have. By default a
       `NamedCheckpoint` alone takes all of the checkpoint or nothing; a model, and a call with any of the
       arguments above, may leave some, which the report lists.
+    warm_start_from: where `path` has no checkpoint, the weights begin with those of this one, without
+      slots and step: a path, or `runtime.WarmStartSettings`. As the Estimators' argument.
 
   Returns:
     What was loaded. Into a `NamedCheckpoint` nothing is from an empty directory, with a warning, as a
@@ -107,7 +111,14 @@ def load_tf1_checkpoint(
   named_given = isinstance(checkpoint, named.NamedCheckpoint)
   if allow_unused is None:
     allow_unused = not named_given or bool(name_map or weights or allow_missing)
-  prefix = state.resolve(path) if named_given else paths.prefixes(os.fspath(path))[0]
+  lenient = named_given or warm_start_from is not None
+  prefix = state.resolve(path) if lenient else paths.prefixes(os.fspath(path))[0]
+  if prefix is None and warm_start_from is not None:
+    if not named_given:
+      checkpoint = named.unregistered(checkpoint, getattr(checkpoint, "optimizer", None))
+    begun, names = warm_start(checkpoint, warm_start_from)
+    step = int(checkpoint.by_name[named.STEP].numpy())
+    return LoadReport(prefix=begun, step=step, loaded=tuple(names))
   if prefix is None:
     tf.get_logger().warning(
       "There is no checkpoint in %s: starting from the initial weights.", path
