@@ -11,6 +11,7 @@ from migrator.analysis import facts, units
 from migrator.rewrite import (
   columns,
   columns_explicit,
+  columns_numeric,
   emit,
   head_losses,
   input_fns,
@@ -30,6 +31,7 @@ _PARTS = {
     "dnn": ("dnn_feature_columns", "dnn_optimizer"),
     "linear": ("linear_feature_columns", "linear_optimizer"),
   },
+  "Baseline": {"baseline": ("", "optimizer")},
 }
 _PARTITIONERS = ("input_layer_partitioner", "partitioner")
 
@@ -72,6 +74,16 @@ class Network:
     """Constructions with equal keys can share one factory."""
     code = tuple(line for line in self.body if not line.lstrip().startswith("#"))
     return (code, self.model, self.loss, *((part, o.text) for part, o in self.parts))
+
+  @property
+  def has_head(self) -> bool:
+    """Whether the loss is a head of the runtime, which takes labels in a form of its own."""
+    return ".heads." in self.loss
+
+  @property
+  def has_weights(self) -> bool:
+    """Whether the head may take weights out of the features."""
+    return self.has_head and "weight_column=" in self.loss
 
   def compile_items(self) -> list[Union[emit.Item, str]]:
     """The arguments of `model.compile` within the factory."""
@@ -123,22 +135,23 @@ class _Reader:
     plan, arguments = self._plan, self._arguments
     self._check()
     given = self._given_parts()
-    found = self._columns(given)
+    found = self._columns(given) if given else self._any_feature()
+    given_parts = list(given) or list(_PARTS[self._network])
     policy = run_config.read_policy(plan, arguments.get("config"), self._call)
     head = head_losses.read(plan, self._tf, self._kind, self._flavour, self._call, arguments)
-    parts = [(part, self._optimizer(part, found)) for part in given]
+    parts = [(part, self._optimizer(part, found)) for part in given_parts]
     if len(parts) == 1 and self._network != "DNNLinearCombined":
       parts = [("", parts[0][1])]
     names = [o.name for _, o in parts if o.name is not None] + head.names
     start, start_names = warm_start.read(plan, arguments.get("warm_start_from"), self._call)
     reads = self._reads(head, found, parts)
-    body = self._body(list(given), head, found, reads)
+    body = self._body(given_parts, head, found, reads)
     self._check_names(body, reads)
     node, item = _directory(plan, arguments.get("model_dir"), policy)
     config = arguments.get("config")
     config_name = config.value if config is not None else None
     combined = self._network == "DNNLinearCombined"
-    name = "dnn_linear_combined" if combined else next(iter(given))
+    name = "dnn_linear_combined" if combined else given_parts[0]
     return Network(
       body,
       f'{self._tf}.keras.Model(inputs, logits, name="{name}")',
@@ -165,9 +178,8 @@ class _Reader:
   def _check(self) -> None:
     """Refuses what cannot be carried over, and reports what is left out."""
     plan = self._plan
-    if self._network == "Baseline":
-      v2 = self._flavour == "v2"
-      what = "the v2 class fails in TF 2.15 itself" if v2 else "its inputs are not known"
+    if self._network == "Baseline" and self._flavour == "v2":
+      what = "the v2 class fails in TF 2.15 itself"
       raise Unsupported("EM263", self._call, estimator=self._kind, what=what)
     for name in _PARTITIONERS:
       if self._constant(name) is not None:
@@ -187,7 +199,9 @@ class _Reader:
 
   def _given_parts(self) -> dict[str, facts.Argument]:
     """The argument with the columns of each part of the network that there is."""
-    given = {}
+    given: dict[str, facts.Argument] = {}
+    if self._network == "Baseline":
+      return given
     for part, (name, _) in _PARTS[self._network].items():
       argument = self._arguments.get(name)
       if argument is not None and not self._is_empty(argument.value):
@@ -204,13 +218,33 @@ class _Reader:
     sparse = input_fns.parses_examples(self._plan, self._unit)
     return columns.read_parts(self._plan, given, self._call, sparse)
 
+  def _any_feature(self) -> columns.Columns:
+    """A feature for a network that only counts the examples of a batch.
+
+    Raises:
+      Unsupported: EM263, the file does not show a feature that all input functions give.
+    """
+    plan = self._plan
+    functions = input_fns.of_unit(plan.module, self._unit)
+    keys = [input_fns.feature_keys(plan, node) for node in functions]
+    known = [k for k in keys if k is not None]
+    common = frozenset.intersection(*known) if known and len(known) == len(keys) else frozenset()
+    if not common:
+      what = "the file does not show the features that its input functions give"
+      raise Unsupported("EM263", self._call, estimator=self._kind, what=what)
+    key = emit.string(min(common))
+    column = columns_numeric.Column(key, "[None]", 1, emit.Item(""), min(common))
+    return columns.Columns([column], keys=frozenset([min(common)]), plan=plan)
+
   def _optimizer(self, part: str, found: columns.Columns) -> optimizers.Optimizer:
     """The optimizer of one part, with what the Estimator took for a name and for nothing.
 
     The rates are those of TensorFlow's estimator/canned/{dnn,linear,dnn_linear_combined}.py.
     """
     name = _PARTS[self._network][part][1]
-    if part == "dnn":
+    if part == "baseline":
+      rule = optimizers.Rule("Ftrl", "0.3")
+    elif part == "dnn":
       combined = self._network == "DNNLinearCombined"
       rate = "0.001" if combined else "0.05" if self._flavour == "v1" else None
       rule = optimizers.Rule("Adagrad", rate)
@@ -258,8 +292,20 @@ class _Reader:
     plan, tf, style = self._plan, self._tf, self._style
     comments = list(found.comments)
     if not comments:
-      for part in given:
-        comments += plan.comments.leading(self._arguments[_PARTS[self._network][part][0]].node)
+      for name in (_PARTS[self._network][part][0] for part in given):
+        if name:
+          comments += plan.comments.leading(self._arguments[name].node)
+    if given == ["baseline"]:
+      text = found.columns[0].key
+      lines = emit.bracketed(
+        "inputs = {", [f"{text}: {tf}.keras.Input([None], name={text})"], "}", style
+      )
+      layer = f"logits = {plan.runtime()}.columns.Bias("
+      return [
+        *lines,
+        *head.comments,
+        *emit.bracketed(layer, [head.units, 'name="bias"'], ")(inputs)", style),
+      ]
     body = comments + found.lines(tf, style)
     combined = self._network == "DNNLinearCombined"
     for part in given:

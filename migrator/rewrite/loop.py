@@ -18,7 +18,7 @@ _VARIABLES = ("optimizer", "loss_fn", "checkpoint", "step", "manager", "summarie
 # Names in the generated functions.
 _PARAMETERS = frozenset(
   """callbacks dataset features iterator labels loss max_steps name predict_keys saving_listeners
-  steps tape variables yield_single_examples checkpoint_path export_dir_base
+  steps tape variables weights yield_single_examples checkpoint_path export_dir_base
   serving_input_receiver_fn assets_extra as_text newest""".split()
 )
 
@@ -37,6 +37,7 @@ class LoopTarget(LoopMethods, Target):
     self.variable = plan.fresh("model", f"{name}_model") if unit.handle else unit.name
     self.names = {n: plan.fresh(n, f"{name}_{n}") for n in _VARIABLES}
     self.names |= {n: plan.fresh(n, f"{n}_{name}") for n in FUNCTIONS if self.needs(n)}
+    self.loss = self.names["loss_fn"]
     self.tells_listeners = bool(self.specs) or any(
       self.has(c, "saving_listeners") for c in self.trainings
     )
@@ -157,9 +158,14 @@ class LoopTarget(LoopMethods, Target):
     head = f"{self.names['summaries']} = {self.plan.runtime()}.SummarySaver("
     return emit.bracketed(head, items, ")", style)
 
+  def _weights(self) -> str:
+    """A further argument for the weights of the examples, where the head may take them."""
+    return ", *weights" if any(network.has_weights for network in self.networks) else ""
+
   def train_step_function(self, style: emit.Style) -> list[str]:
     n, model = self.names, self.variable
-    tape = [f"loss = {n['loss_fn']}(labels, {model}(features, training=True))"]
+    weights = self._weights()
+    tape = [f"loss = {n['loss_fn']}(labels, {model}(features, training=True){weights})"]
     body = [
       *emit.block(f"with {self.tf}.GradientTape() as tape:", tape, style.nested()),
       f"variables = {model}.trainable_variables",
@@ -167,7 +173,7 @@ class LoopTarget(LoopMethods, Target):
       f"{n['step']}.assign_add(1)",
       "return loss",
     ]
-    function = emit.block(f"def {n['train_step']}(features, labels):", body, style)
+    function = emit.block(f"def {n['train_step']}(features, labels{weights}):", body, style)
     return [f"@{self.tf}.function", *function]
 
   def train_function(self, style: emit.Style) -> list[str]:
@@ -175,10 +181,10 @@ class LoopTarget(LoopMethods, Target):
     step, manager = n["step"], n["manager"]
     parameters, limit, take = self._limit_lines()
     steps = emit.block(
-      f"for features, labels in {take}:",
+      f"for features, labels{self._weights()} in {take}:",
       [
         f"callbacks.on_train_batch_begin({step}.numpy())",
-        f"loss = {n['train_step']}(features, labels)",
+        f"loss = {n['train_step']}(features, labels{self._weights()})",
         f"{manager}.save()  # when due",
         f'callbacks.on_train_batch_end({step}.numpy() - 1, {{"loss": loss.numpy()}})',
         *emit.block(

@@ -39,6 +39,8 @@ class Target(abc.ABC):
 
   # Whether a second, equal construction needs statements of its own.
   rebuilds = True
+  # The variable of the loss, where the model is not compiled with it.
+  loss = ""
 
   def __init__(self, plan: Plan, tf: str, unit: units.Unit, exact: bool):
     self.plan = plan
@@ -49,6 +51,7 @@ class Target(abc.ABC):
     self.evaluation = ""  # the variable of the evaluations of train_and_evaluate
     self.feature_keys: Optional[frozenset[str]] = None
     self.scalar_features = False
+    self.networks: list[canned.Network] = []
     # The constructions, and the model directory of each; None for a temporary one.
     self.directories: list[tuple[ast.Call, Optional[ast.expr]]] = []
     self.specs = {
@@ -74,7 +77,7 @@ class Target(abc.ABC):
       node = self.unit.constructions[0].call
       raise Unsupported("EM212", node, what="is not used in this file")
     factories: dict[tuple, str] = {}
-    networks = []
+    networks = self.networks = []
     for construction in self.unit.constructions:
       network = canned.read(self.plan, self.tf, self.unit, construction, self.exact)
       networks.append(network)
@@ -263,12 +266,17 @@ class Target(abc.ABC):
     """`.map(...)` that drops features which no column reads, and shapes those that one reads.
 
     The Estimator ignored them; Keras 3 takes the features of a dict in the order of their
-    names, and would feed the wrong ones. "" where the file shows that there are none.
+    names, and would feed the wrong ones. Makes labels and weights what a head takes. "" where
+    the file shows that there is nothing to do.
     """
     keys = input_fns.feature_keys(self.plan, call.arguments["input_fn"].value)
-    if keys is not None and keys == self.feature_keys and self.scalar_features:
+    has_head = any(network.has_head for network in self.networks)
+    if keys is not None and keys == self.feature_keys and self.scalar_features and not has_head:
       return ""
-    return f".map({self.plan.runtime()}.only_inputs({self.model(call.owner)}))"
+    arguments = ", ".join(
+      [self.model(call.owner), *([self.loss] if has_head and self.loss else [])]
+    )
+    return f".map({self.plan.runtime()}.only_inputs({arguments}))"
 
   def seed(self, network: canned.Network) -> list[str]:
     """`tf.random.set_seed(...)` for RunConfig's tf_random_seed."""

@@ -190,3 +190,18 @@ def test_warm_start_settings_in_a_variable_move_to_the_call():
 
 def test_no_warm_start():
   assert "warm_start" not in transformed(dnn(f"{BASE}, warm_start_from=None"))
+
+
+def test_labels_are_made_what_a_head_takes():
+  source = dnn("[4], columns, 'm', label_vocabulary=['a', 'b']")
+  assert ".map(runtime.only_inputs(e))" in transformed(source)
+  loop = transformed(source, target="loop")
+  assert "dataset.map(runtime.only_inputs(e, loss_fn))" in loop
+  assert "for features, labels in dataset" in loop
+
+
+def test_loop_hands_the_weights_of_the_examples_to_the_head():
+  loop = transformed(dnn("[4], columns, 'm', weight_column='w'"), target="loop")
+  assert "for features, labels, *weights in dataset" in loop
+  assert "loss = train_step(features, labels, *weights)" in loop
+  assert "loss_fn(labels, e(features, training=True), *weights)" in loop
