@@ -44,27 +44,37 @@ def exporters(plan: Plan, argument: Optional[facts.Argument]) -> Optional[str]:
   Raises:
     Unsupported: EM273, an exporter that is not known, or that something else uses.
   """
-  if argument is None or plan.module.constant(argument.value) in (None, [], ()):
+  if argument is None or plan.module.constant(argument.value) is None:
     return None
-  is_list = _follow(plan, argument.value)
+  if isinstance(argument.value, (ast.List, ast.Tuple)) and not argument.value.elts:
+    return None
+  is_list = _follow(plan, argument.value, set())
   text = plan.source(argument.value)
   return text if is_list else f"[{text}]"
 
 
-def _follow(plan: Plan, node: ast.expr) -> bool:
-  """Follows exporters to where they are made; whether the expression is a list of them."""
+def _follow(plan: Plan, node: ast.expr, adding: set[ast.AST]) -> bool:
+  """Follows exporters to where they are made; whether the expression is a list of them.
+
+  Args:
+    plan: of the file.
+    node: the expression.
+    adding: the calls that put exporters into lists that are followed.
+  """
   module = plan.module
   if isinstance(node, (ast.List, ast.Tuple)):
     for element in node.elts:
-      if _follow(plan, element):
+      if _follow(plan, element, adding):
         raise _refused(element, f"`{module.source(element)}` is a list in a list")
     return True
   if isinstance(node, ast.IfExp):
-    kinds = {_follow(plan, n) for n in (node.body, node.orelse) if module.constant(n) is not None}
+    kinds = {
+      _follow(plan, n, adding) for n in (node.body, node.orelse) if module.constant(n) is not None
+    }
     if len(kinds) == 1:
       return kinds.pop()
   elif isinstance(node, ast.Name):
-    return _variable(plan, node)
+    return _variable(plan, node, adding)
   elif isinstance(node, ast.Call):
     name = exporter_name(module.resolve(node.func))
     if name is not None:
@@ -73,28 +83,31 @@ def _follow(plan: Plan, node: ast.expr) -> bool:
   raise _refused(node, f"`{module.source(node)}` is not known to be one of TensorFlow's")
 
 
-def _variable(plan: Plan, name: ast.Name) -> bool:
+def _variable(plan: Plan, name: ast.Name, adding: set[ast.AST]) -> bool:
   module = plan.module
   _, bindings = module.scope_of[name].lookup(name.id)
   values = [b.value for b in bindings if b.kind == "assign" and b.value is not None]
   if not values or len(values) < len(bindings):
     raise _refused(name, f"`{name.id}` is not known to be one of TensorFlow's")
-  kinds = {_follow(plan, v) for v in values if module.constant(v) is not None}
+  kinds = {_follow(plan, v, adding) for v in values if module.constant(v) is not None}
   if len(kinds) != 1:
     raise _refused(name, f"`{name.id}` is not known to be one of TensorFlow's")
   added = facts.appends(module, name) if True in kinds else []
-  for call in added or ():
-    _follow(plan, call.args[0])
+  if added is None:
+    raise _refused(name, f"`{name.id}` is changed in a way that is not known")
+  adding.update(added)
+  for call in added:
+    _follow(plan, call.args[0], adding)
   for load in facts.loads(module, name):
-    if not _is_known(plan, load, added or []):
+    if not _is_known(plan, load, adding):
       raise _refused(load, f"`{name.id}` is also used here")
   return kinds.pop()
 
 
-def _is_known(plan: Plan, load: ast.Name, added: list[ast.Call]) -> bool:
+def _is_known(plan: Plan, load: ast.Name, adding: set[ast.AST]) -> bool:
   """Whether a read of an exporter's variable belongs to an EvalSpec that is rewritten."""
   for ancestor in plan.module.ancestors(load):
-    if ancestor in plan.unit_calls or ancestor in added:
+    if ancestor in plan.unit_calls or ancestor in adding:
       return True
     if isinstance(ancestor, ast.stmt):
       # `exporters = [exporter]`, whose variable is looked at by itself.
