@@ -219,6 +219,7 @@ _EDITED = (
   "hook_fetches",
   "hook_keys",
   "hook_helpers",
+  "dataset_functions",
   "imports",
   "findings",
 )

@@ -1,82 +1,62 @@
-"""Input functions -> tf.data pipelines.
+"""Input functions: what the rewritten program calls for the Dataset.
 
-numpy_input_fn repeats before it batches, so that batches cross the epoch boundary, and drops
-nothing unless it repeats for ever
-(https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/estimator/inputs/numpy_input_fn).
+An Estimator fills the parameters `mode` and `params` of an input function by itself
+(https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/estimator/Estimator#train); the
+`params` of a canned one are empty.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from migrator.analysis import facts
-from migrator.analysis.module import UNKNOWN, Module
-from migrator.rewrite import emit, moves
+from migrator.analysis import facts, local_calls
+from migrator.analysis.module import Module
+from migrator.rewrite import datasets, input_results, queue_inputs
 from migrator.rewrite.parsed_examples import of_unit, parses_examples
 from migrator.rewrite.plan import Plan, Unsupported
 
 __all__ = ["dataset", "feature_keys", "of_unit", "parses_examples"]
 
-_QUEUE_INPUTS = {
-  "tf.estimator.inputs.numpy_input_fn": "numpy_input_fn",
-  "tf.estimator.inputs.pandas_input_fn": "pandas_input_fn",
-}
-_MAKES_DATASET = (
-  "tf.data.Dataset.",
-  "tf.data.FixedLengthRecordDataset",
-  "tf.data.TFRecordDataset",
-  "tf.data.TextLineDataset",
-  "tf.data.experimental.CsvDataset",
-  "tf.data.experimental.SqlDataset",
-  "tf.data.experimental.make_",
-)
-# Methods of a Dataset that give a Dataset.
-_KEEPS_DATASET = frozenset(
-  """apply batch bucket_by_sequence_length cache concatenate enumerate filter flat_map
-  group_by_window ignore_errors interleave map padded_batch prefetch ragged_batch rebatch
-  rejection_resample repeat scan shard shuffle skip snapshot sparse_batch take take_while
-  unbatch unique window with_options zip""".split()
-)
 # Parameters that the Estimator fills by itself.
 _FILLED = frozenset(("mode", "params", "config", "input_context"))
+_MODES = {"train": "train", "evaluate": "eval", "predict": "infer"}
+_SPECS = {"tf.estimator.TrainSpec": "train", "tf.estimator.EvalSpec": "eval"}
+
+
+class _Signature(NamedTuple):
+  """The parameters of an input function that are not bound yet."""
+
+  required: tuple[str, ...]
+  optional: tuple[str, ...]
 
 
 def dataset(plan: Plan, tf: str, node: ast.expr) -> str:
   """An expression for the Dataset that an `input_fn=` argument yields.
 
   Raises:
-    Unsupported: EM205, a function whose result is not known to be a Dataset.
+    Unsupported: EM205, a function whose result is not known to be a Dataset; EM280, one whose
+      tensors no Dataset gives.
   """
   module = plan.module
+  if isinstance(node, ast.Call) and queue_inputs.kind_of(module, node):
+    return queue_inputs.inline(plan, tf, node)
+  filled = _filled(plan, node, _signature(plan, tf, node, node))
   if isinstance(node, ast.Lambda):
-    return _lambda(plan, node)
-  if isinstance(node, ast.Name):
-    definition = module.definition(node)
-    if isinstance(definition, ast.FunctionDef):
-      _check_function(module, node, definition)
-      return f"{plan.source(node)}()"
-    if isinstance(definition, ast.Call) and _queue_input(module, definition):
-      _define(plan, tf, definition)
-      return f"{plan.source(node)}()"
-    if isinstance(definition, ast.Lambda):
-      _lambda(plan, definition)
-      return f"{plan.source(node)}()"
-    if isinstance(definition, ast.Call) and _is_partial(module, definition):
-      _partial(plan, definition)
-      return f"{plan.source(node)}()"
-  if isinstance(node, ast.Call):
-    if _queue_input(module, node):
-      return _inline(plan, tf, node)
-    if _is_partial(module, node):
-      return _partial(plan, node)
-  raise Unsupported("EM205", node, what=f"`{module.source(node)}`")
+    arguments = node.args
+    takes = arguments.posonlyargs or arguments.args or arguments.kwonlyargs
+    if not (takes or arguments.vararg or arguments.kwarg):
+      return plan.atom(node.body)
+    return f"({plan.source(node)})({', '.join(filled)})"
+  if isinstance(node, ast.Call) and _is_partial(module, node):
+    return _call_of_partial(plan, node, filled)
+  return f"{plan.source(node)}({', '.join(filled)})"
 
 
 def feature_keys(plan: Plan, node: ast.expr) -> Optional[frozenset[str]]:
   """The features that an `input_fn=` argument yields, where the file shows them all."""
   call = plan.module.definition(node)
-  if not isinstance(call, ast.Call) or not _queue_input(plan.module, call):
+  if not isinstance(call, ast.Call) or not queue_inputs.kind_of(plan.module, call):
     return None
   bound = facts.bind_arguments(call, (*facts.NUMPY_INPUT_FN_PARAMETERS, "target_column"))
   features = plan.module.definition(bound["x"].value) if bound and "x" in bound else None
@@ -86,28 +66,66 @@ def feature_keys(plan: Plan, node: ast.expr) -> Optional[frozenset[str]]:
   return frozenset(keys) if all(isinstance(key, str) for key in keys) else None
 
 
-def _queue_input(module: Module, call: ast.Call) -> Optional[str]:
-  symbol = module.resolve(call.func)
-  return _QUEUE_INPUTS.get(symbol.path) if symbol is not None else None
+# -- what is called ---------------------------------------------------------------
 
 
-def _parameters(arguments: ast.arguments) -> list[str]:
-  """Names of the parameters without a default."""
+def _signature(plan: Plan, tf: str, node: ast.expr, place: ast.AST, depth: int = 0) -> _Signature:
+  """What an input function still takes; plans the edits that make it return a Dataset."""
+  module = plan.module
+  definition = module.definition(node)
+  if isinstance(definition, ast.FunctionDef):
+    input_results.returns_dataset(plan, tf, definition, place)
+    return _parameters(definition.args, place, f"{definition.name}()")
+  if isinstance(definition, ast.Lambda):
+    _check_body(plan, tf, definition, place)
+    return _parameters(definition.args, place, "a lambda")
+  if isinstance(definition, ast.Call) and depth < 5:
+    if queue_inputs.kind_of(module, definition):
+      _make(plan, tf, definition)
+      return _Signature((), ())
+    if _is_partial(module, definition):
+      return _partial(plan, tf, definition, place, depth)
+    factory = local_calls.called(module, definition)
+    values = local_calls.returns(module, factory) if factory is not None else []
+    if factory is not None and values and not factory.decorator_list:
+      found = {_signature(plan, tf, value, place, depth + 1) for value in values}
+      if len(found) > 1:
+        what = f"{factory.name}() gives functions with different parameters"
+        raise Unsupported("EM205", place, what=what)
+      _other_results(plan, factory)
+      return found.pop()
+  raise Unsupported("EM205", place, what=f"`{module.source(place)}`")
+
+
+def _parameters(arguments: ast.arguments, place: ast.AST, who: str) -> _Signature:
   positional = arguments.posonlyargs + arguments.args
-  required = positional[: len(positional) - len(arguments.defaults)]
-  keyword_only = [a for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is None]
-  return [a.arg for a in required + keyword_only]
+  first_default = len(positional) - len(arguments.defaults)
+  required = [a.arg for a in positional[:first_default]]
+  optional = [a.arg for a in positional[first_default:]]
+  for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+    (required if default is None else optional).append(argument.arg)
+  if arguments.vararg or arguments.kwarg:
+    raise Unsupported("EM205", place, what=f"{who} takes any arguments")
+  return _Signature(tuple(required), tuple(optional))
 
 
-def _lambda(plan: Plan, node: ast.Lambda) -> str:
-  names = [a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
-  if _parameters(node.args) or any(name in _FILLED for name in names):
-    raise Unsupported("EM205", node, what="a lambda with parameters")
-  if not is_dataset(plan.module, node.body):
-    raise Unsupported("EM205", node, what="a lambda that may not return a Dataset")
-  if names or node.args.vararg or node.args.kwarg:
-    return f"({plan.source(node)})()"
-  return plan.atom(node.body)
+def _check_body(plan: Plan, tf: str, node: ast.Lambda, place: ast.AST) -> None:
+  if datasets.is_dataset(plan.module, node.body):
+    return
+  called = local_calls.called(plan.module, node.body) if isinstance(node.body, ast.Call) else None
+  if called is None:
+    raise Unsupported("EM205", place, what="a lambda that may not return a Dataset")
+  input_results.returns_dataset(plan, tf, called, place)
+
+
+def _make(plan: Plan, tf: str, call: ast.Call) -> None:
+  """Makes a function of a `numpy_input_fn(...)` that is assigned or returned."""
+  statement = plan.module.parents[call]
+  if isinstance(statement, ast.Return):
+    if call not in plan.expressions:
+      plan.expressions[call] = queue_inputs.inline(plan, tf, call)[:-2]
+    return
+  queue_inputs.define(plan, tf, call)
 
 
 def _is_partial(module: Module, call: ast.Call) -> bool:
@@ -115,204 +133,76 @@ def _is_partial(module: Module, call: ast.Call) -> bool:
   return symbol is not None and symbol.path == "functools.partial" and bool(call.args)
 
 
-def _check_function(module: Module, node: ast.AST, function: ast.FunctionDef) -> None:
-  arguments = function.args
-  names = [a.arg for a in arguments.posonlyargs + arguments.args + arguments.kwonlyargs]
-  for name in names:
-    if name in _FILLED:
-      raise Unsupported("EM205", node, what=f"{function.name}() takes `{name}`")
-  if _parameters(arguments):
-    raise Unsupported("EM205", node, what=f"{function.name}() needs arguments")
-  if arguments.vararg or arguments.kwarg:
-    raise Unsupported("EM205", node, what=f"{function.name}() takes any arguments")
-  _check_returns(module, node, function)
+def _partial(plan: Plan, tf: str, node: ast.Call, place: ast.AST, depth: int) -> _Signature:
+  inner = _signature(plan, tf, node.args[0], place, depth + 1)
+  if any(isinstance(a, ast.Starred) for a in node.args):
+    raise Unsupported("EM205", place, what=f"`{plan.module.source(node)}`")
+  names = [*inner.required, *inner.optional][len(node.args) - 1 :]
+  bound = {k.arg for k in node.keywords}
+  if None in bound:
+    if _FILLED.intersection(names):
+      raise Unsupported("EM205", place, what=f"`{plan.module.source(node)}`")
+    return _Signature((), ())
+  open_names = [n for n in names if n not in bound]
+  return _Signature(
+    tuple(n for n in inner.required if n in open_names),
+    tuple(n for n in inner.optional if n in open_names),
+  )
 
 
-def _check_returns(module: Module, node: ast.AST, function: ast.FunctionDef) -> None:
-  if not function_returns_dataset(module, function):
-    raise Unsupported("EM205", node, what=f"{function.name}() may not return a Dataset")
-
-
-def _partial(plan: Plan, node: ast.Call) -> str:
-  function = plan.module.definition(node.args[0])
-  if not isinstance(function, ast.FunctionDef):
-    raise Unsupported("EM205", node, what=f"`{plan.module.source(node)}`")
-  _check_returns(plan.module, node, function)
-  names = [a.arg for a in function.args.posonlyargs + function.args.args]
-  open_names = {*names[len(node.args) - 1 :], *(a.arg for a in function.args.kwonlyargs)}
-  filled = sorted(open_names.intersection(_FILLED) - {k.arg for k in node.keywords})
-  if filled:
-    raise Unsupported("EM205", node, what=f"{function.name}() takes `{filled[0]}`")
+def _call_of_partial(plan: Plan, node: ast.Call, filled: list[str]) -> str:
   arguments = [plan.source(a) for a in node.args[1:]]
   for keyword in node.keywords:
     prefix = f"{keyword.arg}=" if keyword.arg else "**"
     arguments.append(prefix + plan.source(keyword.value))
-  return f"{plan.source(node.args[0])}({', '.join(arguments)})"
+  return f"{plan.source(node.args[0])}({', '.join([*arguments, *filled])})"
 
 
-# -- what returns a Dataset -----------------------------------------------------
-
-
-def function_returns_dataset(module: Module, function: ast.AST, depth: int = 0) -> bool:
-  """Whether every `return` of a function gives a tf.data Dataset, as far as the file shows."""
-  if getattr(function, "decorator_list", None):
-    return False
-  returns = [
-    n
-    for n in ast.walk(function)
-    if isinstance(n, ast.Return) and module.scope_of[n].node is function
-  ]
-  return bool(returns) and all(
-    r.value is not None and is_dataset(module, r.value, depth) for r in returns
-  )
-
-
-def is_dataset(module: Module, node: ast.AST, depth: int = 0) -> bool:
-  """Whether an expression is a tf.data Dataset, as far as the file shows."""
-  if depth > 8:
-    return False
-  if isinstance(node, ast.IfExp):
-    return is_dataset(module, node.body, depth + 1) and is_dataset(module, node.orelse, depth + 1)
-  if isinstance(node, ast.Name):
-    _, bindings = module.scope_of.get(node, module.root).lookup(node.id)
-    values = [b.value for b in bindings]
-    # `dataset = dataset.batch(n)` refers to itself: one other value must be a Dataset.
-    own = [v for v in values if v is not None and not _refers_to(v, node.id)]
-    chained = [v for v in values if v is not None and _refers_to(v, node.id)]
-    return (
-      bool(own)
-      and all(b.kind == "assign" for b in bindings)
-      and all(is_dataset(module, v, depth + 1) for v in own)
-      and all(_chain_root(v) is not None for v in chained)
-    )
-  if isinstance(node, ast.Call):
-    symbol = module.resolve(node.func)
-    if symbol is not None and symbol.path.startswith("tf."):
-      return symbol.path.startswith(_MAKES_DATASET)
-    definition = module.definition(node.func) if isinstance(node.func, ast.Name) else None
-    if isinstance(definition, ast.FunctionDef):
-      return function_returns_dataset(module, definition, depth + 1)
-    if isinstance(node.func, ast.Attribute):
-      return node.func.attr in _KEEPS_DATASET and is_dataset(module, node.func.value, depth + 1)
-  return False
-
-
-def _refers_to(node: ast.AST, name: str) -> bool:
-  return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
-
-
-def _chain_root(node: ast.AST) -> Optional[ast.Name]:
-  """The variable at the root of `x.map(...).batch(...)`, if all of that are Datasets."""
-  while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-    if node.func.attr not in _KEEPS_DATASET:
-      return None
-    node = node.func.value
-  return node if isinstance(node, ast.Name) else None
-
-
-# -- numpy_input_fn and pandas_input_fn -----------------------------------------
-
-
-def _define(plan: Plan, tf: str, call: ast.Call) -> None:
-  """`f = numpy_input_fn(...)` becomes `def f():`."""
-  statement = plan.module.statement(call)
-  if plan.statements.get(statement) and plan.statements[statement].replacement:
+def _other_results(plan: Plan, factory: ast.FunctionDef) -> None:
+  """`make_input_fn(...)()` that wants the tensors gets the first element of the Dataset."""
+  module = plan.module
+  if isinstance(module.parents[factory], ast.ClassDef):
     return
-  target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-  if not isinstance(target, ast.Name) or getattr(statement, "value", None) is not call:
-    raise Unsupported("EM205", call, what="an input function in a tuple assignment")
-  before, body = _pipeline(plan, tf, call, target.id)
-  edit = plan.statement(call)
-  edit.replacement = before + emit.block(f"def {target.id}():", body, plan.style)
+  for read in local_calls.reads_of(module, factory):
+    made = module.parents[read]
+    call = module.parents[made]
+    if isinstance(call, ast.Call) and call.func is made and call not in plan.expressions:
+      values = local_calls.returns(module, factory)
+      if all(input_results.stays_dataset(plan, value) for value in values):
+        continue
+      plan.expressions[call] = f"next(iter({plan.source(call)}))"
+      plan.report("EM281", call, function=module.source(made))
 
 
-def _inline(plan: Plan, tf: str, call: ast.Call) -> str:
-  """A pipeline for `input_fn=numpy_input_fn(...)`: a function of its own before the statement."""
-  module, scope = plan.module, plan.module.scope_of[call]
-  if scope is not module.scope_of[module.statement(call)]:
-    raise Unsupported("EM205", call, what="made anew in a lambda or comprehension")
-  name = plan.fresh("input_fn", "numpy_input_fn")
-  before, body = _pipeline(plan, tf, call, name)
-  plan.statement(call).before += before + emit.block(f"def {name}():", body, plan.style)
-  return f"{name}()"
+# -- what the Estimator filled -----------------------------------------------------
 
 
-def _pipeline(plan: Plan, tf: str, call: ast.Call, name: str) -> tuple[list[str], list[str]]:
-  """Statements before the function that makes the Dataset, and its body."""
-  kind = _queue_input(plan.module, call)
-  parameters = facts.NUMPY_INPUT_FN_PARAMETERS
-  if kind == "pandas_input_fn":
-    parameters = (*parameters, "target_column")
-  bound = facts.bind_arguments(call, parameters)
-  if bound is None or "x" not in bound:
-    raise Unsupported("EM205", call, what=f"{kind} with *args or **kwargs")
-  if set(bound) - set(facts.NUMPY_INPUT_FN_PARAMETERS):
-    raise Unsupported("EM205", call, what=f"{kind} with target_column")
-  shuffle = bound.get("shuffle")
-  known = plan.module.constant(shuffle.value) if shuffle is not None else None
-  if known is None:
-    raise Unsupported("EM205", call, what=f"{kind} without shuffle=, which TF refuses")
-  for parameter in ("batch_size", "num_epochs", "shuffle", "queue_capacity"):
-    if parameter in bound:
-      reason = moves.repeat_obstacle(plan.module, bound[parameter].value)
-      if reason is not None:
-        raise Unsupported("EM205", bound[parameter].node, what=reason)
-  style = plan.style.nested()
-  before, slices = _slices(plan, kind, bound, name)
-  head = f"dataset = {tf}.data.Dataset.from_tensor_slices("
-  lines = emit.bracketed(head, [slices], ")", style)
-  repeat, batch = _repeat_and_batch(plan, bound)
-  capacity = plan.source(bound["queue_capacity"].value) if "queue_capacity" in bound else "1000"
-  if known is not False:
-    plan.report("EM206", shuffle.value)  # type: ignore[union-attr]
-  if known is UNKNOWN:
-    condition = plan.source(shuffle.value)  # type: ignore[union-attr]
-    lines += [f"dataset = dataset{repeat}"] if repeat else []
-    shuffled = emit.block(f"if {condition}:", [f"dataset = dataset.shuffle({capacity})"], style)
-    return before, [*lines, *shuffled, f"return dataset{batch}"]
-  chain = repeat + (f".shuffle({capacity})" if known else "")
-  return before, [*lines, f"return dataset{chain}{batch}"]
+def _filled(plan: Plan, node: ast.expr, signature: _Signature) -> list[str]:
+  """The arguments that the Estimator gave."""
+  filled = []
+  who = f"`{plan.module.source(node)}`"
+  for name in (*signature.required, *signature.optional):
+    if name == "mode":
+      mode = _mode(plan.module, node)
+      if mode is None:
+        raise Unsupported("EM205", node, what=f"{who} takes `mode`")
+      filled.append(f'mode="{mode}"')
+    elif name == "params":
+      filled.append("params={}")
+    elif name in _FILLED:
+      raise Unsupported("EM205", node, what=f"{who} takes `{name}`")
+    elif name in signature.required:
+      raise Unsupported("EM205", node, what=f"{who} needs arguments")
+  return filled
 
 
-def _slices(
-  plan: Plan, kind: Optional[str], bound: dict[str, facts.Argument], name: str
-) -> tuple[list[str], str]:
-  """The argument of `from_tensor_slices`, and an assignment that fixes it where it must be.
-
-  The old function kept what `x` and `y` were when it was made. An expression that may give
-  something else when the new function is called is evaluated once, before the function.
-  """
-  features, labels = bound["x"].value, bound.get("y")
-  parts = [features, *([labels.value] if labels is not None else [])]
-  before: list[str] = []
-  texts = [plan.atom(part) for part in parts]
-  if any(_must_be_kept(plan, part) for part in parts):
-    kept = [plan.fresh(f"{name}_{n}") for n in ("features", "labels")[: len(parts)]]
-    before = [f"{variable} = {text}" for variable, text in zip(kept, texts)]
-    texts = kept
-  if kind == "pandas_input_fn":
-    texts[0] = f"{{name: {texts[0]}[name].values for name in {texts[0]}}}"
-  elif before or not isinstance(features, ast.Dict):
-    texts[0] = f"dict({texts[0]})"
-  if labels is None or plan.module.constant(labels.value) is None:
-    return before[:1], texts[0]
-  if kind == "pandas_input_fn" and (before or isinstance(labels.value, (ast.Name, ast.Subscript))):
-    texts[1] += ".values"
-  return before, f"({texts[0]}, {texts[1]})"
-
-
-def _must_be_kept(plan: Plan, node: ast.expr) -> bool:
-  return not moves.is_plain(node) or moves.repeat_obstacle(plan.module, node) is not None
-
-
-def _repeat_and_batch(plan: Plan, bound: dict[str, facts.Argument]) -> tuple[str, str]:
-  size = plan.source(bound["batch_size"].value) if "batch_size" in bound else "128"
-  if "num_epochs" not in bound:
-    return "", f".batch({size})"
-  epochs = plan.module.constant(bound["num_epochs"].value)
-  text = plan.atom(bound["num_epochs"].value)
-  if epochs is None:
-    return ".repeat()", f".batch({size}, drop_remainder=True)"
-  if epochs is UNKNOWN:
-    return f".repeat({text})", f".batch({size}, drop_remainder={text} is None)"
-  return ("" if epochs == 1 else f".repeat({text})"), f".batch({size})"
+def _mode(module: Module, node: ast.expr) -> Optional[str]:
+  """The ModeKeys value of the call that gets an input function."""
+  for ancestor in module.ancestors(node):
+    if isinstance(ancestor, ast.Call):
+      symbol = module.resolve(ancestor.func)
+      if symbol is not None and symbol.path in _SPECS:
+        return _SPECS[symbol.path]
+      if isinstance(ancestor.func, ast.Attribute):
+        return _MODES.get(ancestor.func.attr)
+  return None

@@ -43,7 +43,7 @@ def parses_examples(plan: Plan, unit: units.Unit) -> bool:
   """
   module = plan.module
   for node in of_unit(module, unit):
-    for inner in _reached(module, node):
+    for inner in reached(module, node):
       if isinstance(inner, ast.Call) and _parses_sparse(module, inner):
         return True
   return False
@@ -70,7 +70,7 @@ def _input_fns(module: Module, node: ast.expr) -> list[ast.expr]:
   return [bound["input_fn"].value] if bound and "input_fn" in bound else []
 
 
-def _reached(module: Module, node: ast.AST) -> Iterator[ast.AST]:
+def reached(module: Module, node: ast.AST) -> Iterator[ast.AST]:
   """The nodes of an expression and of all functions and values of the file that it names."""
   seen: set[ast.AST] = set()
   pending = [node]

@@ -79,6 +79,8 @@ class Plan:
     # The values of a step that the training of the file gives; None where that is not known.
     self.known_keys: Optional[frozenset[str]] = frozenset(("loss",))
     self.source_version = 2
+    # The input functions that returned tensors, and return a Dataset now.
+    self.dataset_functions: list[ast.FunctionDef] = []
     self.refused_hooks: dict[ast.ClassDef, Unsupported] = {}
     self.tf = "tf"
     self.in_loop = False  # whether the trainings of the file become loops of their own

@@ -14,7 +14,8 @@ from migrator.analysis import facts, symbols
 from migrator.rewrite.plan import Plan
 
 _SAME = frozenset(
-  """tf.app tf.ConfigProto tf.GPUOptions tf.ceil tf.decode_csv tf.decode_raw tf.FixedLenFeature tf.FixedLenSequenceFeature
+  """tf.app tf.ConfigProto tf.decode_base64 tf.div tf.is_nan tf.lin_space tf.matching_files tf.mod
+  tf.parse_single_sequence_example tf.parse_tensor tf.random_crop tf.regex_replace tf.sparse_to_dense tf.GPUOptions tf.ceil tf.decode_csv tf.decode_raw tf.FixedLenFeature tf.FixedLenSequenceFeature
   tf.flags tf.floor_div tf.gfile tf.log tf.log1p tf.logging tf.parse_example
   tf.parse_single_example tf.python_io tf.random_normal tf.random_uniform tf.read_file
   tf.rsqrt tf.set_random_seed tf.sparse_tensor_to_dense tf.string_join tf.string_split
@@ -23,11 +24,20 @@ _SAME = frozenset(
 )
 
 
+_MODE_KEYS = ("tf.estimator.ModeKeys", "tf.contrib.learn.ModeKeys")
+_MODES = {"TRAIN": '"train"', "EVAL": '"eval"', "PREDICT": '"infer"', "INFER": '"infer"'}
+
+
 def plan_spellings(plan: Plan) -> list[ast.AST]:
   """Plans `tf.compat.v1.X` for the names above; returns the changed nodes."""
   changed: list[ast.AST] = []
   for use in plan.module.uses():
     path = use.symbol.path
+    owner, _, name = path.rpartition(".")
+    if owner in _MODE_KEYS and name in _MODES and isinstance(use.node, ast.Attribute):
+      plan.expressions[use.node] = _MODES[name]
+      changed.append(use.node)
+      continue
     if not any(path == same or path.startswith(same + ".") for same in _SAME):
       continue
     root = _root(use.node)

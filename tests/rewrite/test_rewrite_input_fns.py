@@ -149,26 +149,14 @@ def test_function_that_returns_a_dataset_is_called(input_fn, dataset):
 @pytest.mark.parametrize(
   ("input_fn", "extra"),
   [
-    ("f", "def f():\n    return features, labels\n"),
-    (
-      "f",
-      "def f():\n    d = tf1.data.Dataset.range(3)\n"
-      "    return d.make_one_shot_iterator().get_next()\n",
-    ),
-    ("f", "def f(params):\n    return tf.data.Dataset.range(3)\n"),
+    ("f", "def f(config):\n    return tf.data.Dataset.range(3)\n"),
     ("f", "def f(x):\n    return tf.data.Dataset.range(3)\n"),
     ("f", "from elsewhere import f\n"),
-    ("make(3)", "def make(n):\n    return lambda: tf.data.Dataset.range(n)\n"),
     ("lambda x: input_fn()", ""),
     ("lambda: elsewhere.input()", "import elsewhere\n"),
     ("f", f"f = {NUMPY}({{'x': a}}, b)\n"),
     ("f", f"f = {NUMPY}(**options)\n"),
     ("f", f"n = 1\nn = 2\nf = {NUMPY}({{'x': a}}, b, n, shuffle=False)\n"),
-    ("lambda mode='train': input_fn()", ""),
-    (
-      "functools.partial(f, 3)",
-      "import functools\ndef f(n, mode=None):\n    return tf.data.Dataset.range(n)\n",
-    ),
     ("f", "@wrapped\ndef f():\n    return tf.data.Dataset.range(3)\n"),
     ("f", "def f():\n    return tf.data.Dataset.range(3).get_single_element()\n"),
     (
