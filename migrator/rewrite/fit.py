@@ -61,10 +61,10 @@ class FitTarget(Target):
   def construct_handle(self, construction, network, factory: str, style: emit.Style) -> None:
     """The BackupAndRestore itself takes the place of the estimator."""
     edit = self.plan.statement(construction.call)
-    edit.before += [*self.seed(network), *network.policy.comments]
+    edit.before += self.seed(network)
     prefix, suffix = handles.around(self.plan, construction.call)
     lines = self._made(network, prefix, f"{factory}()", style)
-    edit.replacement = [*lines[:-1], lines[-1] + suffix]
+    edit.replacement = [*network.policy.comments, *lines[:-1], lines[-1] + suffix]
 
   def directory(self, network: canned.Network) -> Union[emit.Item, str]:
     if network.directory is None:

@@ -35,6 +35,11 @@ def base(unit: units.Unit) -> str:
   return name if name.isidentifier() else "estimator"
 
 
+def spaced(lines: list[str]) -> list[str]:
+  """Lines of a block without two blank ones after each other."""
+  return [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]
+
+
 def around(plan: Plan, call: ast.Call) -> tuple[str, str]:
   """What stands before and behind the construction in its statement.
 

@@ -107,19 +107,25 @@ class LoopTarget(LoopMethods, Target):
     directory = network.directory
     if directory is None:
       self.plan.needs("import tempfile")
-      self.path = self.plan.fresh("model_dir", f"{self.base}_model_dir")
+      self.path = self._fresh_directory()
       return [f"{self.path} = tempfile.mkdtemp()"]
     assert network.directory_node is not None
     given = self._is_given(network.directory_node)
     if directory.isidentifier() and directory not in _PARAMETERS and given:
       self.path = directory
       return []
-    self.path = self.plan.fresh("model_dir", f"{self.base}_model_dir")
+    self.path = self._fresh_directory()
     if not given:
       # The Estimator took a temporary directory for None.
       self.plan.needs("import tempfile")
       return [f"{self.path} = {self.plan.atom(network.directory_node)} or tempfile.mkdtemp()"]
     return [f"{self.path} = {self.plan.atom(network.directory_node)}"]
+
+  def _fresh_directory(self) -> str:
+    """A variable for the model directory; that of each handle is in a function of its own."""
+    if not (self.unit.handle and self.path):
+      return self.plan.fresh("model_dir", f"{self.base}_model_dir")
+    return self.path
 
   def _is_given(self, node: ast.expr) -> bool:
     """Whether a model directory cannot be None, as far as the file shows."""

@@ -92,8 +92,8 @@ class LoopMethods(Target):
   def latest_checkpoint_function(self, style: emit.Style) -> list[str]:
     """`def latest_checkpoint()`: of the new ones, else of those of the Estimator."""
     newest = f"{self.names['manager']}.latest_checkpoint"
-    value = f"return {newest} or {self.tf}.train.latest_checkpoint({self.path})"
-    return emit.block(f"def {self.names['latest_checkpoint']}():", [value], style)
+    body = [f"old = {self.tf}.train.latest_checkpoint({self.path})", f"return {newest} or old"]
+    return emit.block(f"def {self.names['latest_checkpoint']}():", body, style)
 
   def _restoring(
     self, method: str, word: str, parameters: list[str], items: list[str], style: emit.Style
@@ -171,10 +171,10 @@ class LoopMethods(Target):
     """A function makes the loop, and an object of its functions takes the estimator's place."""
     plan = self.plan
     plan.needs("import types")
-    body = self.construct(network, factory, style.nested(), True)
+    body = handles.spaced(self.construct(network, factory, style.nested(), True))
     members = [f"{n}={self.names[n]}" for n in FUNCTIONS[1:] if n in self.names]
     members.append(f"model_dir={self.path}")
-    body += emit.bracketed("return types.SimpleNamespace(", members, ")", style.nested())
+    body += ["", *emit.bracketed("return types.SimpleNamespace(", members, ")", style.nested())]
     name = plan.fresh(f"make_{self.base}", f"make_{self.base}_loop")
     edit = plan.statement(construction.call)
     edit.before += emit.block(f"def {name}():", body, style)

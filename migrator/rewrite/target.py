@@ -110,7 +110,8 @@ class Target(abc.ABC):
     block = plan.module.parents[statement]
     key = (block, network.key())
     if key not in factories:
-      factories[key] = plan.fresh(f"create_{self.base}", f"make_{self.base}")
+      other = "create" if self.unit.handle else "make"
+      factories[key] = plan.fresh(f"create_{self.base}", f"{other}_{self.base}")
       edit.before += self.factory(network, factories[key], style)
     else:
       edit.comments += plan.argument_comments(construction.call)

@@ -131,11 +131,19 @@ def trainings(context: Context) -> Iterator[Training]:
 
 def _looks_like_training(module: Module, input_fn: Optional[ast.expr], call: ast.Call) -> bool:
   """Whether an object that is made elsewhere is trained as only Estimators are."""
+  if _is_migrated(module):
+    return False  # an object with the functions of a loop, of what the input function gives
   if any(k.arg == "input_fn" for k in call.keywords):
     return True
   if any("input_fn" in module.source(a) for a in call.args[1:]):
     return False  # `hooks` and `steps` come behind it: a method of the program's own
   return input_fn is not None and "input_fn" in module.source(input_fn)
+
+
+def _is_migrated(module: Module) -> bool:
+  """Whether the file imports our runtime."""
+  imports = (b for found in module.root.bindings.values() for b in found if b.kind == "import")
+  return any(b.target == "migrator.runtime" for b in imports)
 
 
 def _trained_specs(context: Context) -> dict[ast.AST, tuple[ast.Call, ...]]:
