@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections.abc import Iterator
 from typing import Optional
 
 from migrator.analysis import facts, symbols
@@ -128,6 +129,17 @@ def local_value(plan: Plan, node: ast.expr, function: Optional[ast.AST]) -> ast.
   if bindings[0].kind != "assign" or not isinstance(value, ast.expr):
     return node
   return local_value(plan, value, function)
+
+
+def moving(plan: Plan, node: ast.expr, function: Optional[ast.AST]) -> Iterator[ast.expr]:
+  """The parts of an optimizer's argument that are evaluated at another place in the new code."""
+  value = local_value(plan, node, function)
+  symbol = plan.module.resolve(value.func) if isinstance(value, ast.Call) else None
+  if isinstance(value, ast.Call) and symbol is not None and symbols.is_tensorflow(symbol):
+    for argument in (*value.args, *(k.value for k in value.keywords)):
+      yield from moving(plan, argument, function)
+  else:
+    yield value
 
 
 def refuse_tensor(plan: Plan, node: ast.expr, name: str) -> None:
