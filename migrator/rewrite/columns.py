@@ -13,7 +13,7 @@ from typing import Optional
 
 from migrator.analysis import facts, units
 from migrator.rewrite import columns_explicit, columns_live, columns_numeric, emit, moves
-from migrator.rewrite.columns_explicit import CrossOfNumbers, Writer
+from migrator.rewrite.columns_explicit import Conflict, Writer
 from migrator.rewrite.columns_interpreter import Interpreter
 from migrator.rewrite.columns_unread import remove_unread
 from migrator.rewrite.columns_values import Column, NotStatic, Value
@@ -23,7 +23,8 @@ __all__ = ["Columns", "input_lines", "read_columns", "read_parts", "remove_unrea
 
 # Variables of the new function that are not those of a column.
 _LOCALS = frozenset(
-  "activation dnn i inputs layer linear logits model net tf units runtime".split()
+  """activation dnn dnn_logits i inputs layer len linear linear_logits logits model net runtime
+  units""".split()
 )
 
 
@@ -163,6 +164,9 @@ def _numeric(plan: Plan, argument: facts.Argument, place: ast.Call) -> Optional[
     found = columns_numeric.read_columns(plan, argument, place)
   except Unsupported:
     return None
+  known = [column.known_key for column in found.columns if column.known_key is not None]
+  if len(set(known)) < len(known):
+    return None
   fields = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
   return Columns(**fields, plan=plan, only_numeric=True)
 
@@ -197,9 +201,8 @@ def _explicit(plan: Plan, arguments, place: ast.Call, sparse: bool) -> Columns:
   found.notes = notes
   try:
     writer = found._writer(plan.tf)
-  except CrossOfNumbers as reason:
-    what = f"crossed_column over {reason}, which is also a numeric column"
-    raise Unsupported("EM207", place, column=what) from None
+  except Conflict as reason:
+    raise Unsupported("EM207", place, column=str(reason)) from None
   found.variables = writer.variables
   for key, (text, shape, _, _) in writer.inputs.items():
     found.columns.append(columns_numeric.Column(text, shape, 1, emit.Item(""), key))

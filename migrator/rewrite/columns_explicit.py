@@ -14,7 +14,6 @@ from typing import Any
 
 from migrator.rewrite import columns_layout, emit
 from migrator.rewrite.columns_values import CATEGORICAL, Column
-from migrator.rewrite.plan import Unsupported
 
 _IDS = {
   "vocabulary": "VocabularyIds",
@@ -83,12 +82,11 @@ class Writer:
       new = (column.key_text, shape, column.dtype, not numeric)
       old = found.setdefault(column.key, new)
       if old[1:] != new[1:]:
-        what = f"the feature {column.key!r} in columns of two types or shapes"
-        raise Unsupported("EM207", column.reads[0], column=what)
+        raise Conflict(f"the feature {column.key!r} in columns of two types or shapes")
     for key, text in raw:
       old = found.setdefault(key, (text, "[None]", "string", True))
       if not old[3] or old[2] == "float32":
-        raise CrossOfNumbers(key)
+        raise Conflict(f"crossed_column over {key!r}, which is also a number")
     return found
 
   def input_lines(self, style: emit.Style) -> list[str]:
@@ -278,8 +276,8 @@ class Writer:
     }
 
 
-class CrossOfNumbers(Exception):
-  """A cross over a feature that is a number."""
+class Conflict(Exception):
+  """Columns that need two Inputs for one feature."""
 
 
 def _all(columns: Iterable[Column]) -> Iterable[Column]:

@@ -152,7 +152,7 @@ class Expressions(abc.ABC):
       yield
       return
     first, *rest = generators
-    items = self.evaluate(first.iter, environment).items
+    items = columns_lists.elements(self.evaluate(first.iter, environment))
     if items is None or first.ifs or first.is_async:
       raise NotStatic(first.iter, f"`{self.plan.module.source(first.iter)}` is not known")
     for item in list(items):

@@ -220,7 +220,7 @@ class Interpreter(Expressions):
     self._note(statement, more, environment)
 
   def _loop(self, statement: ast.For, environment: Environment) -> None:
-    items = self.evaluate(statement.iter, environment).items
+    items = columns_lists.elements(self.evaluate(statement.iter, environment))
     if items is None or len(items) > _MOST_ROUNDS or statement.orelse:
       raise NotStatic(statement, f"`{self.plan.module.source(statement.iter)}` is not known")
     before, self._depth = self._noted, self._depth + 1

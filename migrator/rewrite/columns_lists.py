@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from migrator.analysis.module import UNKNOWN
+from migrator.rewrite import emit
 from migrator.rewrite.columns_values import NotStatic, Value
 
 _CHANGES = ("append", "extend", "insert", "update")
@@ -108,12 +109,12 @@ def elements(value: Value) -> Optional[list[Value]]:
   """What a loop over the value runs through; None where not known."""
   if value.entries is not None:
     return [_key(key) for key in value.entries]
+  if isinstance(value.scalar, str):
+    return [_key(character) for character in value.scalar]
   return value.items
 
 
 def _key(key: Any) -> Value:
-  from migrator.rewrite import emit
-
   return Value(emit.string(key) if isinstance(key, str) else repr(key), scalar=key)
 
 

@@ -71,7 +71,8 @@ def name_obstacle(module: Module, name: ast.Name, node: ast.AST, place: ast.AST)
     return f"`{name.id}` means something else there"
   between = _between(module, node, place)
   if between is not None:
-    if any(b.node is not None and _stands_in(module, b.node, between, owner) for b in bindings):
+    nodes = [b.node for b in bindings if b.kind != "param"]
+    if any(node is not None and _stands_in(module, node, between, owner) for node in nodes):
       return f"`{name.id}` gets another value before"
   elif len(bindings) > 1 or any(b.kind == "loop" for b in bindings):
     return f"`{name.id}` has more than one value"
