@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ class Signature(NamedTuple):
   """One signature.
 
   Attributes:
-    function: takes the parts of the inputs one after the other, named by `_argument`.
+    function: takes the parts of the inputs one after the other, named by `_arguments`.
     method: as TF Serving calls it.
     inputs: name -> tensor of the traced graph.
   """
@@ -54,15 +55,14 @@ def make(traced: Any, receiver: Any, outputs: dict[str, tuple[str, dict]]) -> di
           left_out[key] = "it can only take a single string tensor"
           continue
         fed = {_INPUTS: next(iter(fed.values()))}
-      flat = tf.nest.flatten(list(fed.values()), expand_composites=True)
-      lacking = _unfed(list(result.values()), flat, traced.graph)
+      lacking = _unfed(list(result.values()), _flat(fed), traced.graph)
       if lacking:
         left_out[key] = f"it depends on the placeholder {lacking[0]!r}, which is no input of it"
         continue
       # Two signatures of one function take half of the space.
       same = (prefix, method, tuple(sorted((k, id(v)) for k, v in result.items())))
       if same not in functions:
-        functions[same] = _function(traced, flat, result)
+        functions[same] = _function(traced, fed, result)
       found[key] = Signature(functions[same], method, fed)
   _report(found, left_out)
   return found
@@ -102,20 +102,43 @@ def _unfed(outputs: Sequence[tf.Tensor], fed: Sequence[tf.Tensor], graph: Any) -
   return found
 
 
-def _argument(place: int) -> str:
-  """Returns the name of an argument: any name of a feature would not do for TensorFlow."""
-  return f"input_{place}"
+def _keywords(inputs: dict[str, Any]) -> list[str]:
+  """Returns the names of the function's arguments: of a sparse input each part has one."""
+  keywords = []
+  for name, tensor in inputs.items():
+    parts: Sequence[str] = ("",)
+    if isinstance(tensor, tf.SparseTensor):
+      parts = ("_indices", "_values", "_dense_shape")
+    elif isinstance(tensor, tf.RaggedTensor):
+      parts = [f"_component_{i}" for i in range(tensor.ragged_rank + 1)]
+    keywords += [name + part for part in parts]
+  return keywords
 
 
-def _function(traced: Any, fed: list, outputs: dict) -> Any:
+def _arguments(keywords: list[str]) -> list[str]:
+  """Returns names that a function may have, as `tf.saved_model.save` knows no others."""
+  return [
+    k if k.isidentifier() and not keyword.iskeyword(k) and keywords.count(k) == 1 else f"input_{i}"
+    for i, k in enumerate(keywords)
+  ]
+
+
+def _function(traced: Any, fed: dict[str, Any], outputs: dict) -> Any:
   """Returns the concrete function from the fed tensors to the outputs."""
-  pruned = traced.prune(fed, dict(outputs))
+  flat = _flat(fed)
+  pruned = traced.prune(flat, dict(outputs))
 
   def serve(*tensors: Any) -> dict:
     return pruned(*tensors)
 
-  specs = [tf.TensorSpec(t.shape, t.dtype, _argument(i)) for i, t in enumerate(fed)]
+  names = _arguments(_keywords(fed))
+  specs = [tf.TensorSpec(t.shape, t.dtype, name) for t, name in zip(flat, names)]
   return tf.function(serve, autograph=False).get_concrete_function(*specs)
+
+
+def _flat(inputs: dict[str, Any]) -> list[tf.Tensor]:
+  """Returns the parts of all inputs, in the order of the dict."""
+  return tf.nest.flatten(list(inputs.values()), expand_composites=True)
 
 
 def rename(directory: str, signatures: dict[str, Signature], as_text: bool) -> None:
@@ -139,11 +162,13 @@ def rename(directory: str, signatures: dict[str, Signature], as_text: bool) -> N
     for name, signature in signatures.items():
       definition = graph.signature_def[name]
       definition.method_name = signature.method
-      keywords = _set_inputs(definition, signature.inputs)
+      _set_inputs(definition, signature.inputs)
       bare = _child(nodes, owner, name).bare_concrete_function
-      bare.argument_keywords[:] = keywords
-      # It has the arguments' old names; without it they are called by the keywords.
-      bare.ClearField("function_spec")
+      keywords = _keywords(signature.inputs)
+      arguments = dict(zip(_arguments(keywords), keywords))
+      if list(arguments) != keywords:
+        functions = graph.object_graph_def.concrete_functions
+        _rename_arguments(bare, functions[bare.concrete_function_name], arguments)
   if as_text:
     with tf.io.gfile.GFile(os.path.join(directory, _TEXT), "w") as file:
       file.write(text_format.MessageToString(saved))
@@ -162,28 +187,41 @@ def _child(nodes: Any, node: Any, name: str) -> Any:
   return nodes[next(c.node_id for c in node.children if c.local_name == name)]
 
 
-def _set_inputs(definition: Any, inputs: dict[str, Any]) -> list[str]:
-  """Replaces the inputs of a signature; returns the names of the function's arguments."""
+def _rename_arguments(bare: Any, function: Any, names: dict[str, str]) -> None:
+  """Lets a function be called by names that no Python function has, as an Estimator's export can be.
+
+  Args:
+    bare: the function's entry in the graph of objects.
+    function: the function itself.
+    names: old name -> new name.
+  """
+  bare.argument_keywords[:] = [names[k] for k in bare.argument_keywords]
+  # It has the old names, too; without it the function is called by the keywords.
+  bare.ClearField("function_spec")
+  fields = function.canonicalized_input_signature.tuple_value.values[1].dict_value.fields
+  for old, new in names.items():
+    if old != new and old in fields:
+      fields[new].CopyFrom(fields[old])
+      del fields[old]
+
+
+def _set_inputs(definition: Any, inputs: dict[str, Any]) -> None:
+  """Gives the inputs of a signature their names, and those that are sparse or ragged their parts."""
   names = {key: info.name for key, info in definition.inputs.items()}
+  sources = iter([names[argument] for argument in _arguments(_keywords(inputs))])
   definition.ClearField("inputs")
-  keywords: list[str] = []
   for name, tensor in inputs.items():
     info = definition.inputs[name]
-    info.CopyFrom(tf.compat.v1.saved_model.build_tensor_info(tensor))
-    parts = tf.nest.flatten(tensor, expand_composites=True)
-    sources = [names[_argument(len(keywords) + i)] for i in range(len(parts))]
+    info.dtype = tensor.dtype.as_datatype_enum
+    info.tensor_shape.CopyFrom(tensor.shape.as_proto())
     if isinstance(tensor, tf.SparseTensor):
-      # Flattened, these are the indices, the values and the shape.
-      sparse = info.coo_sparse
-      sparse.indices_tensor_name, sparse.values_tensor_name, sparse.dense_shape_tensor_name = (
-        sources
-      )
-      keywords += [f"{name}_indices", f"{name}_values", f"{name}_shape"]
-    elif len(parts) == 1:
-      info.name = sources[0]
-      keywords.append(name)
+      info.coo_sparse.indices_tensor_name = next(sources)
+      info.coo_sparse.values_tensor_name = next(sources)
+      info.coo_sparse.dense_shape_tensor_name = next(sources)
+    elif isinstance(tensor, tf.RaggedTensor):
+      with tensor.flat_values.graph.as_default():
+        info.CopyFrom(tf.compat.v1.saved_model.build_tensor_info(tensor))
+      for component in info.composite_tensor.components:
+        component.name = next(sources)
     else:
-      for component, source in zip(info.composite_tensor.components, sources):
-        component.name = source
-      keywords += [f"{name}_{i}" for i in range(len(parts))]
-  return keywords
+      info.name = next(sources)
