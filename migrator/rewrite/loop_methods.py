@@ -175,7 +175,7 @@ class LoopMethods(Target):
     members = [f"{n}={self.names[n]}" for n in FUNCTIONS[1:] if n in self.names]
     members.append(f"model_dir={self.path}")
     body += ["", *emit.bracketed("return types.SimpleNamespace(", members, ")", style.nested())]
-    name = plan.fresh(f"make_{self.base}", f"make_{self.base}_loop")
+    name = plan.fresh(f"make_{self.base}")
     edit = plan.statement(construction.call)
     edit.before += emit.block(f"def {name}():", body, style)
     prefix, suffix = handles.around(plan, construction.call)
