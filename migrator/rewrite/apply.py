@@ -44,6 +44,7 @@ class _Editor(cst.CSTTransformer):
     self._expressions = {self._extent(n): (n, t) for n, t in plan.expressions.items()}
     self._arguments = {self._extent(n): (n, t) for n, t in plan.arguments.items()}
     self._functions = {self._start(f): (f, v) for f, v in plan.functions.items()}
+    self._decorators = {self._start(f): (f, d) for f, d in plan.decorators.items()}
     self._twins = {self._start(c): n for c, n in plan.twins.items()}
     self._done: set = set()
 
@@ -61,7 +62,7 @@ class _Editor(cst.CSTTransformer):
     Expressions inside replaced statements are part of the replacement already.
     """
     replaced = [s for s, e in self._plan.statements.items() if e.replacement is not None]
-    for planned in [*self._plan.statements, *self._plan.functions]:
+    for planned in [*self._plan.statements, *self._plan.functions, *self._plan.decorators]:
       if planned not in self._done:
         return planned
     for node in [*self._plan.expressions, *self._plan.arguments]:
@@ -123,6 +124,11 @@ class _Editor(cst.CSTTransformer):
 
   def leave_FunctionDef(self, original_node, updated_node):
     line, column, _, _ = self._place(original_node)
+    decorated = self._decorators.get((line, column))
+    if decorated is not None:
+      self._done.add(decorated[0])
+      decorator = cst.Decorator(cst.parse_expression(decorated[1], config=self._config))
+      updated_node = updated_node.with_changes(decorators=[decorator, *updated_node.decorators])
     found = self._functions.get((line, column))
     if found is None:
       return updated_node

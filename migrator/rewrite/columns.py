@@ -37,6 +37,7 @@ class Columns(columns_numeric.Columns):
     live: the source of the columns of each part, where only the running program has them.
     reason: why it is only the running program.
     sparse_features: whether the input functions give sparse tensors.
+    registered: the functions that a `.keras` file of the model names.
   """
 
   plan: Optional[Plan] = None
@@ -49,6 +50,7 @@ class Columns(columns_numeric.Columns):
   notes: Sequence[tuple[Column, tuple[tuple[str, ...], str]]] = ()
   only_numeric: bool = False
   flavour: str = "v1"
+  registered: list[ast.FunctionDef] = dataclasses.field(default_factory=list)
 
   @property
   def sparse(self) -> bool:
@@ -210,19 +212,30 @@ def _explicit(plan: Plan, arguments, place: ast.Call, sparse: bool) -> Columns:
   found.columns += shown
   found.keys = frozenset(writer.inputs)
   found.statements = [*interpreter.statements, *interpreter.functions]
-  _report_normalizers(plan, every)
+  _name_normalizers(plan, found, every)
   return found
 
 
-def _report_normalizers(plan: Plan, columns: Iterable[Column]) -> None:
-  """Says what a normalizer_fn of these columns does differently."""
+def _name_normalizers(plan: Plan, found: Columns, columns: Iterable[Column]) -> None:
+  """Notes the normalizer_fn of columns, to register them for `.keras` files; says what differs."""
   for column in columns:
-    _report_normalizers(plan, column.sources)
-    if "normalizer_fn" not in column.given or column.normalizer is None:
+    _name_normalizers(plan, found, column.sources)
+    node = column.normalizer
+    if node is None:
       continue
-    if isinstance(plan.module.definition(column.normalizer), ast.Lambda):
-      plan.report("EM250", column.normalizer, name=column.name)
-    plan.report("EM252", column.normalizer, name=column.name)
+    function = plan.module.definition(node)
+    if isinstance(function, ast.Lambda):
+      plan.report("EM250", node, name=column.name, what="is a lambda")
+    elif (
+      not isinstance(function, ast.FunctionDef)
+      or plan.module.parents[function] is not plan.module.tree
+      or function.decorator_list
+    ):
+      what = "is no plain function at the top level of the file"
+      plan.report("EM250", node, name=column.name, what=what)
+    else:
+      found.registered.append(function)
+    plan.report("EM252", node, name=column.name)
 
 
 def _column_list(plan: Plan, node: ast.expr, value: Value) -> list[Value]:

@@ -11,7 +11,7 @@ from migrator.rewrite.plan import Plan
 
 
 def remove_unread(plan: Plan, every: Iterable[Any]) -> None:
-  """Plans the removal.
+  """Plans the removal, and what is left to do for the columns that became layers.
 
   Args:
     plan: of the file.
@@ -30,6 +30,9 @@ def remove_unread(plan: Plan, every: Iterable[Any]) -> None:
     comments.append(plan.comments.trailing(statement))
     edit = plan.statement(statement)
     edit.comments = [c for c in comments if c and c not in shown]
+  for found in every:
+    for function in getattr(found, "registered", ()):
+      plan.decorators[function] = f"{plan.tf}.keras.utils.register_keras_serializable()"
   _report_shared(plan, unread, every)
 
 

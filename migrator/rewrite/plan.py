@@ -67,6 +67,7 @@ class Plan:
     # One or more arguments in the place of one, for example "x, key=y".
     self.arguments: dict[ast.AST, str] = {}
     self.functions: dict[ast.FunctionDef, tuple[str, str]] = {}
+    self.decorators: dict[ast.FunctionDef, str] = {}
     self.classes: list[ast.ClassDef] = []
     self.twins: dict[ast.ClassDef, str] = {}
     self.hook_names: list[ast.expr] = []

@@ -255,6 +255,7 @@ def test_normalizer_with_a_name_is_a_layer_and_its_type_is_reported():
   head = "def scale(x):\n    return x / 3.0\n\n\n"
   result = result_of("[fc.numeric_column('x', normalizer_fn=scale)]", head)
   assert 'net = runtime.columns.Normalizer(scale)(inputs["x"])' in result.text
+  assert "@tf.keras.utils.register_keras_serializable()\ndef scale(x):" in result.text
   assert "EM252" in codes(result)
   assert "EM250" not in codes(result)
 
@@ -262,6 +263,16 @@ def test_normalizer_with_a_name_is_a_layer_and_its_type_is_reported():
 def test_normalizer_that_is_a_lambda_is_reported():
   result = result_of("[fc.numeric_column('x', normalizer_fn=lambda v: v - 1.0)]")
   assert "runtime.columns.Normalizer(lambda v: v - 1.0)" in result.text
+  assert "EM250" in codes(result)
+
+
+def test_normalizer_within_a_function_is_reported():
+  source = program("[fc.numeric_column('x', normalizer_fn=scale)]", "def scale(x):\n    return x\n")
+  top, body = source.split("def scale", 1)
+  body = "".join(f"    {line}\n" for line in f"def scale{body}".splitlines())
+  result = run(f"{top}def main():\n{body}")
+  assert "runtime.columns.Normalizer(scale)" in result.text
+  assert "register_keras_serializable" not in result.text
   assert "EM250" in codes(result)
 
 
