@@ -85,6 +85,11 @@ class Network:
     """Whether the head may take weights out of the features."""
     return self.has_head and "weight_column=" in self.loss
 
+  @property
+  def is_plain_classifier(self) -> bool:
+    """Whether three or more logits show what they are, without the loss."""
+    return "SparseCategoricalCrossentropy" in self.loss
+
   def compile_items(self) -> list[Union[emit.Item, str]]:
     """The arguments of `model.compile` within the factory."""
     items: list[Union[emit.Item, str]] = [self.optimizer_item(), f"loss={self.loss}"]

@@ -73,6 +73,8 @@ class LoopMethods(Target):
     passed = self._passed("predict", _PREDICT)
     defaults = {"yield_single_examples": "True"}
     items = [self.variable, "dataset", *[f"{p}={p}" for p in passed if p != "checkpoint_path"]]
+    if not all(network.is_plain_classifier for network in self.networks):
+      items.append(f"loss_fn={self.names['loss_fn']}")
     parameters = ["dataset", *[f"{p}={defaults.get(p, 'None')}" for p in passed]]
     return self._restoring("predict", "yield from", parameters, items, style)
 

@@ -205,3 +205,12 @@ def test_loop_hands_the_weights_of_the_examples_to_the_head():
   assert "for features, labels, *weights in dataset" in loop
   assert "loss = train_step(features, labels, *weights)" in loop
   assert "loss_fn(labels, e(features, training=True), *weights)" in loop
+
+
+def test_predict_in_the_loop_knows_the_head_unless_three_logits_show_it():
+  def predict(arguments):
+    source = dnn(f"[4], columns, 'm'{arguments}") + "print(next(e.predict(input_fn)))\n"
+    return transformed(source, target="loop")
+
+  assert "runtime.predict(e, dataset, loss_fn=loss_fn)" in predict("")
+  assert "runtime.predict(e, dataset)" in predict(", n_classes=3")
