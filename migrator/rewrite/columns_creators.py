@@ -1,75 +1,22 @@
-"""Calls that create feature columns -> `Column`.
-
-Parameters and names of the columns:
-https://www.tensorflow.org/versions/r1.15/api_docs/python/tf/feature_column and
-https://www.tensorflow.org/api_docs/python/tf/feature_column.
-"""
+"""Calls that create feature columns -> `Column`."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Optional
 
 from migrator.analysis import facts
 from migrator.analysis.module import UNKNOWN
 from migrator.rewrite import emit
+from migrator.rewrite.columns_parameters import (
+  CHECKPOINT,
+  COLLECTION,
+  DTYPES,
+  PARAMETERS,
+  VOCABULARY_FILE_V1,
+)
 from migrator.rewrite.columns_values import Column, NotStatic, Value, plus
 from migrator.rewrite.plan import Plan, Unsupported
-
-_EMBEDDING = "dimension combiner initializer"
-_CHECKPOINT = "ckpt_to_load_from tensor_name_in_ckpt max_norm trainable use_safe_embedding_lookup"
-_COLLECTION = "shared_embedding_collection_name"
-PARAMETERS = {
-  name: tuple(parameters.split())
-  for name, parameters in {
-    "numeric_column": "key shape default_value dtype normalizer_fn",
-    "bucketized_column": "source_column boundaries",
-    "categorical_column_with_identity": "key num_buckets default_value",
-    "categorical_column_with_vocabulary_list": (
-      "key vocabulary_list dtype default_value num_oov_buckets"
-    ),
-    "categorical_column_with_vocabulary_file": (
-      "key vocabulary_file vocabulary_size dtype default_value num_oov_buckets file_format"
-    ),
-    "categorical_column_with_hash_bucket": "key hash_bucket_size dtype",
-    "crossed_column": "keys hash_bucket_size hash_key",
-    "weighted_categorical_column": "categorical_column weight_feature_key dtype",
-    "indicator_column": "categorical_column",
-    "embedding_column": f"categorical_column {_EMBEDDING} {_CHECKPOINT}",
-    "shared_embeddings": f"categorical_columns {_EMBEDDING} {_COLLECTION} {_CHECKPOINT}",
-    "shared_embedding_columns": f"categorical_columns {_EMBEDDING} {_COLLECTION} {_CHECKPOINT}",
-  }.items()
-}
-# TF1 had another order.
-_VOCABULARY_FILE_V1 = tuple(
-  "key vocabulary_file vocabulary_size num_oov_buckets default_value dtype".split()
-)
-_DTYPES = {
-  **{f"tf.{name}": name for name in ("string", "float16", "float32", "float64")},
-  **{f"tf.{name}": "int64" for name in ("int8", "int16", "int32", "int64")},
-}
-_MODULE = "tf.feature_column."
-
-
-def creator_name(plan: Plan, call: ast.Call) -> Optional[str]:
-  """The function of `tf.feature_column` that is called, or None.
-
-  Raises:
-    Unsupported: EM207, a column of `tf.contrib`, or one that the canned estimators do not take.
-  """
-  symbol = plan.module.resolve(call.func)
-  if symbol is None:
-    return None
-  if symbol.path.startswith("tf.contrib.") and "column" in symbol.path:
-    raise Unsupported("EM207", call, column=symbol.path)
-  if not symbol.path.startswith(_MODULE):
-    return None
-  name = symbol.path[len(_MODULE) :]
-  if name.startswith("sequence_"):
-    what = f"{symbol.path}, which the input layer of a canned estimator refuses"
-    raise Unsupported("EM207", call, column=what)
-  return name if name in PARAMETERS else None
 
 
 class Creator:
@@ -88,7 +35,7 @@ class Creator:
     self._name = name
     parameters = PARAMETERS[name]
     if name == "categorical_column_with_vocabulary_file" and self._is_v1():
-      parameters = _VOCABULARY_FILE_V1
+      parameters = VOCABULARY_FILE_V1
     bound = facts.bind_arguments(call, parameters)
     if bound is None:
       raise NotStatic(call, f"`{plan.module.source(call)}` has *args or **kwargs")
@@ -159,7 +106,7 @@ class Creator:
     node = self._nodes["dtype"].value
     definition = self._plan.module.definition(node)
     symbol = self._plan.module.resolve(definition) if definition is not None else None
-    dtype = _DTYPES.get(symbol.path) if symbol is not None else None
+    dtype = DTYPES.get(symbol.path) if symbol is not None else None
     if dtype is None:
       raise NotStatic(node, "the type of a feature is not known in the file")
     return dtype
@@ -330,7 +277,7 @@ class Creator:
     return Column("embedding", name, texts, (source,), size=size, reads=reads)
 
   def _embedding_arguments(self):
-    names = ("dimension", "combiner", "initializer", *_CHECKPOINT.split())
+    names = ("dimension", "combiner", "initializer", *CHECKPOINT.split())
     texts = self._texts(*names, combiner="mean", trainable=True, use_safe_embedding_lookup=True)
     return texts, self._reads(*names)
 
@@ -341,8 +288,8 @@ class Creator:
     if not known or len(known) != len(sources):
       raise NotStatic(self._call, "the columns that share an embedding are not known in the file")
     name = "_".join(sorted(s.name for s in known)) + "_shared_embedding"
-    if _COLLECTION in self._given:
-      name = self._key(_COLLECTION)
+    if COLLECTION in self._given:
+      name = self._key(COLLECTION)
     # TF1's function names the table like that of an embedding column, TF2's does not.
     variable = "" if self._name == "shared_embedding_columns" else name
     texts, reads = self._embedding_arguments()

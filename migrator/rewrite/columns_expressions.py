@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from migrator.analysis import facts
 from migrator.analysis.module import UNKNOWN
-from migrator.rewrite import columns_creators, columns_lists, emit, moves
+from migrator.rewrite import columns_creators, columns_lists, columns_parameters, emit, moves
 from migrator.rewrite.columns_values import NotStatic, Value
 from migrator.rewrite.plan import Plan
 
@@ -160,7 +160,7 @@ class Expressions(abc.ABC):
       yield from self._rounds(rest, environment)
 
   def _call(self, node: ast.Call, environment: Any) -> Value:
-    name = columns_creators.creator_name(self.plan, node)
+    name = columns_parameters.creator_name(self.plan, node)
     if name is not None:
       creator = columns_creators.Creator(
         self.plan, node, name, lambda value: self.evaluate(value, environment)
