@@ -9,6 +9,7 @@ from typing import Optional, Union
 
 from migrator.analysis import facts, units
 from migrator.rewrite import (
+  added_metrics,
   columns,
   columns_explicit,
   columns_numeric,
@@ -53,6 +54,7 @@ class Network:
     config_name: the read of the RunConfig's variable, if it has one.
     warm_start: of the argument `warm_start_from=`, "" for none.
     names: the reads of variables that the new code has no need of.
+    added: the functions that give evaluations more metrics.
   """
 
   body: list[str]
@@ -69,6 +71,7 @@ class Network:
   config_name: Optional[ast.Name]
   warm_start: str = ""
   names: list[ast.Name] = dataclasses.field(default_factory=list)
+  added: list[str] = dataclasses.field(default_factory=list)
 
   def key(self) -> tuple:
     """Constructions with equal keys can share one factory."""
@@ -172,6 +175,7 @@ class _Reader:
       config_name if isinstance(config_name, ast.Name) else None,
       start,
       [*names, *start_names],
+      added_metrics.read(plan, self._unit, self._call),
     )
 
   # -- arguments ------------------------------------------------------------------

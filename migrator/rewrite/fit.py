@@ -55,6 +55,7 @@ class FitTarget(Target):
     items += [f'variable_scope="{network.scope}"', f'flavour="{self.unit.flavour}"']
     items += network.policy.items(*_POLICY)
     items += [f"warm_start_from={network.warm_start}"] if network.warm_start else []
+    items += [f"metrics=[{', '.join(network.added)}]"] if network.added else []
     head = f"{prefix}{self.plan.runtime()}.BackupAndRestore("
     return emit.bracketed(head, items, ")", style)
 

@@ -65,6 +65,8 @@ class LoopMethods(Target):
     passed = self._passed("evaluate", _EVALUATE)
     items = [self.variable, n["loss_fn"], "dataset", f"global_step={n['step']}"]
     items += [f"model_dir={self.path}", *[f"{p}={p}" for p in passed if p != "checkpoint_path"]]
+    added = self.networks[-1].added
+    items += [f"metrics=[{', '.join(added)}]"] if added else []
     parameters = ["dataset", *[f"{p}=None" for p in passed]]
     return self._restoring("evaluate", "return", parameters, items, style)
 
@@ -164,8 +166,10 @@ class LoopMethods(Target):
       return self.function("evaluate", node)
     self.plan.needs("import functools")
     evaluate = f"functools.partial({self.plan.runtime()}.evaluate, {self.variable}"
-    step = self.names["step"]
-    return f"{evaluate}, {self.names['loss_fn']}, global_step={step}, model_dir={self.path})"
+    evaluate += f", {self.names['loss_fn']}, global_step={self.names['step']}"
+    added = self.networks[-1].added
+    metrics = f", metrics=[{', '.join(added)}]" if added else ""
+    return f"{evaluate}, model_dir={self.path}{metrics})"
 
   def construct_handle(
     self, construction, network: canned.Network, factory: str, style: emit.Style
