@@ -132,6 +132,7 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
   tf = plan.tf = _tf2_name(plan)
   before = (len(refused), len(twins))
   networks: list[canned.Network] = []
+  written: list[tuple[units.Unit, canned.Network]] = []
   candidates = [u for u in found if u not in refused and not u.problems]
   plan.unit_calls = {call.call for unit in candidates for call in unit.calls}
   for unit in candidates:
@@ -139,7 +140,9 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
     try:
       _check_unit(module, unit)
       plan.target = _target(plan, tf, unit, options)
-      networks += plan.target.write()
+      made = plan.target.write()
+      networks += made
+      written += [(unit, network) for network in made]
     except Unsupported as reason:
       _restore(plan, saved)
       refused[unit] = reason
@@ -148,7 +151,7 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
   hook_notes.report_order(plan)
   if options.hooks == "all":
     all_hooks.convert(plan, tf, _snapshot, _restore)
-  _check_shared(plan, found, refused, networks)
+  _check_shared(plan, written, refused, networks)
   twins |= _needed_twins(plan)
   if (len(refused), len(twins)) != before:
     return None
@@ -170,8 +173,6 @@ def _check_unit(module: Module, unit: units.Unit) -> None:
     code = "EM260" if unit.kind.startswith("BoostedTrees") else code
     what = wording.custom_estimator(unit.name) if code == "EM202" else unit.kind
     raise Unsupported(code, unit.node, what=what, **wording.of(unit.symbol))
-  for added in unit.added_metrics:
-    raise Unsupported("EM209", added.call, name="add_metrics")
   for use in module.uses():
     name = use.symbol.path.rpartition(".")[2]
     if name in ("disable_v2_behavior", "disable_eager_execution"):
@@ -257,17 +258,12 @@ def _for_type_checkers(module: Module, node: ast.AST) -> bool:
   )
 
 
-def _check_shared(plan, found, refused, networks) -> None:
+def _check_shared(plan, written, refused, networks) -> None:
   """A RunConfig that something else reads keeps its units as they are."""
-  names = {id(n.config_name) for n in networks if n.config_name is not None}
-  for unit in found:
-    if unit in refused or unit.problems:
-      continue
-    for construction in unit.constructions:
-      config = construction.arguments.get("config")
-      if config is None or not isinstance(config.value, ast.Name):
-        continue
-      for name in facts.loads(plan.module, config.value):
+  names = {id(name) for network in networks for name in network.policy.names}
+  for unit, network in written:
+    for variable in network.policy.variables:
+      for name in facts.loads(plan.module, variable):
         if id(name) not in names and unit not in refused:
           what = f"`{name.id}` is also read in line {name.lineno}; its RunConfig"
           refused[unit] = Unsupported("EM109", name, what=what)
@@ -306,8 +302,8 @@ def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
     if all(id(load) in explained for load in facts.loads(plan.module, name)):
       plan.remove(bindings[0].node, drop_comments=False)
   for network in networks:
-    if network.policy.statement is not None:
-      plan.remove(network.policy.statement)
+    for statement in network.policy.statements:
+      plan.remove(statement)
   columns.remove_unread(plan, [network.columns for network in networks])
 
 

@@ -11,7 +11,7 @@ from typing import Optional
 
 from migrator.analysis import facts
 from migrator.analysis.module import UNKNOWN
-from migrator.rewrite import emit, moves
+from migrator.rewrite import config_sources, emit, moves
 from migrator.rewrite.plan import Plan, Unsupported
 
 # What becomes of each keyword of RunConfig in TF 1.15 and 2.15.
@@ -51,7 +51,9 @@ class Policy:
     model_dir: the directory given to RunConfig, if any.
     seed: the seed expression, if any.
     comments: comments above the statement that assigned the RunConfig.
-    statement: that statement, when the RunConfig had one.
+    statements: the statements that assigned the RunConfig, if it had a variable.
+    variables: a read of each variable that holds it, also of callers.
+    names: the reads of these variables for which something else stands now.
   """
 
   arguments: dict[str, emit.Item]
@@ -59,7 +61,9 @@ class Policy:
   model_dir: Optional[ast.expr] = None
   seed: Optional[str] = None
   comments: tuple[str, ...] = ()
-  statement: Optional[ast.stmt] = None
+  statements: list[ast.stmt] = dataclasses.field(default_factory=list)
+  names: list[ast.Name] = dataclasses.field(default_factory=list)
+  variables: list[ast.Name] = dataclasses.field(default_factory=list)
 
   def items(self, *names: str) -> list[emit.Item]:
     """The keywords among `names`, as output arguments in the user's order."""
@@ -70,32 +74,24 @@ class Policy:
     ]
 
 
-def is_run_config(symbol) -> bool:
-  return symbol is not None and symbol.path == "tf.estimator.RunConfig"
-
-
 def read_policy(plan: Plan, config: Optional[facts.Argument], place: ast.AST) -> Policy:
   """Reads the `config=` argument of the constructor that stands at `place`.
 
   Raises:
     Unsupported: the RunConfig is not in this file, or has what cannot be carried over.
   """
-  module = plan.module
   policy = Policy({}, {})
-  call = module.definition(config.value) if config is not None else None
-  if config is not None and not (isinstance(call, ast.Constant) and call.value is None):
-    if not isinstance(call, ast.Call) or not is_run_config(module.resolve(call.func)):
-      raise Unsupported("EM109", config.value, what=module.source(config.value))
-    bound = facts.bind_arguments(call, facts.RUN_CONFIG_PARAMETERS)
-    if bound is None:
-      raise Unsupported("EM109", call, what="a RunConfig with *args or **kwargs")
-    if isinstance(config.value, ast.Name):
-      policy.statement = module.statement(call)
-      policy.comments = tuple(plan.comments.leading(policy.statement))
-    for argument in bound.values():
-      reason = moves.obstacle(module, argument.value, place)
-      if reason is not None:
-        raise Unsupported("EM109", argument.node, what=f"{argument.name}: {reason}")
+  if config is not None:
+    source = config_sources.read(plan, config.value)
+    policy.names, policy.variables = source.names, source.variables
+    policy.statements = source.statements
+    comments = [line for s in source.statements for line in plan.comments.leading(s)]
+    policy.comments = tuple(comments)
+    for argument in source.arguments.values():
+      if FATES.get(argument.name) in ("directory", "seed", "policy", "summaries"):
+        reason = moves.obstacle(plan.module, argument.value, place)
+        if reason is not None:
+          raise Unsupported("EM109", argument.node, what=f"{argument.name}: {reason}")
       _take(plan, policy, argument)
   _check_cadence(plan, policy)
   return policy

@@ -121,7 +121,10 @@ def test_cadence_of_a_loop():
   [
     "make_config()",
     "tf1.estimator.RunConfig(**options)",
-    "tf1.estimator.RunConfig().replace(save_checkpoints_steps=3)",
+    "tf1.estimator.RunConfig().replace(save_checkpoints_steps=n)",
+    "tf1.estimator.RunConfig().replace(save_checkpoints_steps=None)",
+    "tf1.estimator.RunConfig().replace(**options)",
+    "text.replace(save_checkpoints_steps=3)",
     "configs[0]",
   ],
 )
@@ -131,7 +134,7 @@ def test_run_config_that_is_not_in_the_file_is_refused(config):
 
 def test_run_config_that_others_read_is_refused():
   source = HEAD + "config = tf1.estimator.RunConfig(save_checkpoints_steps=3)\n"
-  source += CALL.format(config="config", extra='"m",') + TRAIN + "print(config.model_dir)\n"
+  source += CALL.format(config="config", extra='"m",') + TRAIN + "print(config.is_chief)\n"
   message = left_whole(source, "EM109")
   assert "config" in message
 
