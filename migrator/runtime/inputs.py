@@ -85,7 +85,7 @@ class InputAdapter:
 
 def _names_of(model: Any, attribute: str) -> set:
   """Returns what the layers of a model, and of the models in it, have in an attribute."""
-  found = set()
+  found: set = set()
   for layer in getattr(model, "layers", ()):
     found.update(getattr(layer, attribute, ()))
     found.update(_names_of(layer, attribute))

@@ -119,7 +119,7 @@ class VocabularyFileIds(_Lookup):
       **kwargs: those of a Keras layer.
 
     Raises:
-      ValueError: if the file has fewer words than `vocabulary_size`, or none.
+      ValueError: if the file has fewer words than `vocabulary_size`, none, or an empty line.
     """
     if vocabulary is None:
       vocabulary = read_vocabulary(vocabulary_file, vocabulary_size, file_format)
@@ -148,7 +148,7 @@ def read_vocabulary(path: str, size: Optional[int], file_format: Optional[str]) 
   """Returns the words of a vocabulary file, as TensorFlow's tables read it.
 
   Raises:
-    ValueError: if there are fewer than `size`.
+    ValueError: if there are fewer than `size`, or a line is empty.
   """
   if file_format == "tfrecord_gzip":
     with tf.init_scope():
@@ -160,6 +160,8 @@ def read_vocabulary(path: str, size: Optional[int], file_format: Optional[str]) 
       words = file.read().replace(b"\r", b"").split(b"\n")
     if not words[-1]:
       words.pop()
+    if b"" in words[:size]:
+      raise ValueError(f"{path} has an empty line, number {words.index(b'') + 1}.")
   else:
     raise ValueError(f"{path}: file_format is {file_format!r}, not text or tfrecord_gzip.")
   if size is not None and len(words) < size:
