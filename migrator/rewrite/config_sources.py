@@ -30,12 +30,14 @@ class Source:
     statements: the assignments that are left without use.
     variables: a read of each variable that holds it.
     names: the reads of these variables that are explained.
+    unset: (a, b, text): the cadence `a` is that of the text where `b` is None, and unset else.
   """
 
   arguments: dict[str, facts.Argument] = dataclasses.field(default_factory=dict)
   statements: list[ast.stmt] = dataclasses.field(default_factory=list)
   variables: list[ast.Name] = dataclasses.field(default_factory=list)
   names: list[ast.Name] = dataclasses.field(default_factory=list)
+  unset: Optional[tuple[str, str, str]] = None
 
 
 def is_run_config(symbol) -> bool:
@@ -162,11 +164,20 @@ def _override(plan: Plan, call: ast.Call, source: Source) -> None:
     source.arguments[name] = argument
   changed = [name for name in _CADENCES if name in bound]
   if len(changed) == 1:
-    value = plan.module.constant(bound[changed[0]].value)
-    if value is None or value is UNKNOWN:
-      what = f"replace({changed[0]}=) with None or what only the run knows"
-      raise Unsupported("EM109", call, what=what)
-    source.arguments.pop(_CADENCES[changed[0]], None)
+    value, other = plan.module.constant(bound[changed[0]].value), _CADENCES[changed[0]]
+    known = source.arguments.pop(other, None)
+    source.unset = None
+    if value is UNKNOWN:
+      # None leaves the other cadence as it was.
+      default = "600" if other == "save_checkpoints_secs" else "None"
+      before = plan.source(known.value) if known is not None else default
+      if known is not None and moves.repeat_obstacle(plan.module, known.value) is not None:
+        raise Unsupported("EM109", call, what=f"replace({changed[0]}=) after {other}=")
+      source.unset = (other, changed[0], before)
+    elif value is None:
+      raise Unsupported("EM109", call, what=f"replace({changed[0]}=None)")
+  elif changed:
+    source.unset = None
 
 
 def _replace_reads(plan: Plan, source: Source) -> None:

@@ -86,6 +86,10 @@ def _element(module: Module, value: ast.expr) -> Optional[tuple[ast.expr, list[a
   """The Dataset whose next element a value is, and the statements that only serve to get it."""
   if isinstance(value, ast.Call):
     return _next_of(module, value)
+  if isinstance(value, ast.Tuple) and len(value.elts) == 2:
+    features, labels = value.elts
+    if isinstance(features, ast.Name) and isinstance(labels, ast.Constant) and labels.value is None:
+      value = features  # what predict reads has no labels
   targets = value.elts if isinstance(value, ast.Tuple) else [value]
   if not targets or not all(isinstance(t, ast.Name) for t in targets):
     return None

@@ -93,6 +93,11 @@ def read_policy(plan: Plan, config: Optional[facts.Argument], place: ast.AST) ->
         if reason is not None:
           raise Unsupported("EM109", argument.node, what=f"{argument.name}: {reason}")
       _take(plan, policy, argument)
+    if source.unset is not None:
+      other, name, before = source.unset
+      value = policy.values[name]
+      text = f"{before} if {plan.atom(value)} is None else None"
+      policy.arguments[other], policy.values[other] = emit.Item(text), value
   _check_cadence(plan, policy)
   return policy
 

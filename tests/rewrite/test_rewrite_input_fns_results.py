@@ -23,6 +23,7 @@ def program(extra, call="f", method="train"):
     "    it = tf1.data.make_one_shot_iterator(d)\n    x, y = it.get_next()\n    return x, y\n",
     "    x, y = d.make_one_shot_iterator().get_next()\n    return (x, y)\n",
     "    batch = d.make_one_shot_iterator().get_next()\n    return batch\n",
+    "    batch = d.make_one_shot_iterator().get_next()\n    return batch, None\n",
     "    it = d.make_initializable_iterator()\n"
     "    tf1.add_to_collection(tf1.GraphKeys.TABLE_INITIALIZERS, it.initializer)\n"
     "    return it.get_next()\n",

@@ -121,7 +121,6 @@ def test_cadence_of_a_loop():
   [
     "make_config()",
     "tf1.estimator.RunConfig(**options)",
-    "tf1.estimator.RunConfig().replace(save_checkpoints_steps=n)",
     "tf1.estimator.RunConfig().replace(save_checkpoints_steps=None)",
     "tf1.estimator.RunConfig().replace(**options)",
     "text.replace(save_checkpoints_steps=3)",

@@ -113,3 +113,11 @@ def test_reads_of_what_only_a_call_gives_are_refused():
     "config = tf1.estimator.RunConfig(model_dir=make_dir())\nprint(config.model_dir)\n"
   )
   left_whole(source + PLAIN.replace('"m", ', "").format("config"), "EM109")
+
+
+def test_a_cadence_that_only_the_run_knows_unsets_the_other_one_unless_it_is_none():
+  text = transformed(config("tf1.estimator.RunConfig().replace(save_checkpoints_steps=n)"))
+  assert "save_checkpoints_steps=n" in text
+  assert "save_checkpoints_secs=600 if n is None else None" in text
+  value = "tf1.estimator.RunConfig(save_checkpoints_steps=9).replace(save_checkpoints_secs=n)"
+  assert "save_checkpoints_steps=9 if n is None else None" in transformed(config(value))
