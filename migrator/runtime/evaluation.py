@@ -72,7 +72,9 @@ def evaluate(
   measures["loss"] = heads.LOSS
   adapt = InputAdapter(model)
 
-  @tf.function(reduce_retracing=True)
+  _check_pairs(dataset)
+
+  @tf.function(input_signature=_signature(dataset), reduce_retracing=True)
   def measure(element):
     features, labels, *weights = element
     if not weights:
@@ -81,7 +83,6 @@ def evaluate(
     sums = {key: m.metric.update(*m.arguments(batch)) for key, m in measures.items()}
     return batch.loss, batch.logits, sums
 
-  _check_pairs(dataset)
   added = _added(metrics, head, dataset, model, model_dir)
   called = _callback_list(callbacks, model)
   model.stop_evaluating = False
@@ -151,8 +152,9 @@ def predict(
   head = _predicting_head(model, loss_fn)
   adapt = InputAdapter(model)
 
-  @tf.function(reduce_retracing=True)
-  def run(features):
+  @tf.function(input_signature=_signature(dataset), reduce_retracing=True)
+  def run(element):
+    features = element[0] if isinstance(element, tuple) else element
     return head.predictions(model(adapt(features), training=False))
 
   called = _callback_list(callbacks, model)
@@ -162,9 +164,7 @@ def predict(
   while not model.stop_predicting:
     try:
       called.on_predict_batch_begin(batch)
-      element = next(iterator)
-      features = element[0] if isinstance(element, tuple) else element
-      tensors = run(features)
+      tensors = run(next(iterator))
       predictions = _chosen({key: tensors[key].numpy() for key in tensors}, predict_keys)
       _tell(called, "on_predict_batch_end", batch, {"outputs": predictions})
     except _END_OF_INPUT:
@@ -247,6 +247,18 @@ def _check_pairs(dataset: tf.data.Dataset) -> None:
   spec = dataset.element_spec
   if not isinstance(spec, tuple) or len(spec) not in (2, 3):
     raise ValueError("evaluate needs a dataset of (features, labels).")
+
+
+def _signature(dataset: tf.data.Dataset) -> Optional[list]:
+  """Returns the signature of a function of the elements, so that it is traced once, also for a smaller last batch.
+
+  None where the dataset does not know its shapes: then the elements tell them.
+  """
+  for spec in tf.nest.flatten(dataset.element_spec):
+    rank = spec.shape.rank
+    if rank is None or (isinstance(spec, tf.TensorSpec) and None in spec.shape.as_list()[1:]):
+      return None
+  return [dataset.element_spec]
 
 
 def _added(
