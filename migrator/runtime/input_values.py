@@ -123,7 +123,9 @@ def _densified(target: Target, value: tf.SparseTensor) -> tf.Tensor:
     f"The feature {target.name!r} is sparse and holds {target.missing!r}, which its dense Input takes for "
     "no value: make the Input with sparse=True"
   )
-  with tf.control_dependencies([tf.debugging.assert_none_equal(value.values, missing, message)]):
+  with tf.control_dependencies(
+    [tf.debugging.assert_none_equal(value.values, missing, message=message)]
+  ):
     values = tf.identity(value.values)
   dense = tf.SparseTensor(value.indices, values, value.dense_shape)
   return tf.sparse.to_dense(dense, default_value=missing)
