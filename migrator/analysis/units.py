@@ -59,6 +59,7 @@ class Unit:
       functions, through an attribute), or is one of several classes: what takes its place must
       then be one object.
     functions: the functions that return it.
+    shown: the reads that only print it or its class.
     added_metrics: the calls of `tf.estimator.add_metrics` on it.
     handed: where it is handed to a hook of TensorFlow that reads its directory or evaluates.
     eval_dir_calls: the calls of `eval_dir`, and the directory's name in the model directory.
@@ -86,6 +87,7 @@ class Unit:
     self.model_dir_reads: list[ast.Attribute] = []
     self.functions: list[ast.FunctionDef] = []
     self.added_metrics: list[flows.AddedMetrics] = []
+    self.shown: list[ast.expr] = []
     self.handed: list[ast.expr] = []
     self.eval_dir_calls: dict[ast.Call, str] = {}
     self.problems: list[Problem] = []
@@ -263,6 +265,9 @@ def _add_use(module: Module, unit: Unit, read: ast.expr) -> None:
   parent = module.parents.get(read)
   if isinstance(parent, ast.Expr) and not isinstance(read, ast.Call):
     return  # shown in a notebook
+  if _is_shown(module, read):
+    unit.shown.append(read)
+    return
   if _is_hook_argument(module, read):
     unit.handed.append(read)
     return
@@ -304,6 +309,26 @@ def _train_and_evaluate(module: Module, owner: ast.expr) -> Optional[MethodCall]
   if arguments.pop("estimator").value is not owner:
     return None
   return MethodCall(call, _TRAIN_AND_EVALUATE, arguments, owner)
+
+
+def _is_shown(module: Module, read: ast.expr) -> bool:
+  """Whether a read of the estimator only prints it or its class."""
+  parent: Optional[ast.AST] = read
+  calls = []
+  while not isinstance(parent, ast.stmt) and parent is not None:
+    parent = module.parents.get(parent)
+    if isinstance(parent, ast.Call):
+      calls.append(parent)
+  names = [c.func.id if isinstance(c.func, ast.Name) else "" for c in calls]
+  methods = [c.func.attr if isinstance(c.func, ast.Attribute) else "" for c in calls]
+  known = [n in ("type", "str", "repr", "print") or m == "format" for n, m in zip(names, methods)]
+  return (
+    isinstance(parent, ast.Expr)
+    and bool(calls)
+    and names[-1] == "print"
+    and all(known)
+    and read in (calls[0].args)
+  )
 
 
 def _is_hook_argument(module: Module, name: ast.expr) -> bool:

@@ -375,6 +375,8 @@ def _report_rewritten(plan: Plan, unit: units.Unit, options: Options) -> None:
     trains = call.method in ("train", "train_and_evaluate")
     if trains and not (options.resume_data and options.target == "loop"):
       plan.report("EM210", call.call)
+  for read in unit.shown:
+    plan.report("EM282", read, name=plan.module.source(read))
   plan.report("EM112", unit.node)
 
 

@@ -267,3 +267,20 @@ def test_added_metrics_give_the_same_estimator():
 def test_an_estimator_used_with_and_without_metrics_has_a_problem():
   source = f"e = {NEW}\ng = tf.estimator.add_metrics(e, metrics)\ne.evaluate(f)\ng.evaluate(f)\n"
   assert whats(source) == ["is used with and without added metrics"]
+
+
+def test_an_estimator_that_is_only_printed_has_no_problem():
+  unit = handle(
+    f"""
+    def build():
+      e = {NEW}
+      print("Type: {{}}".format(type(e)))
+      print(e)
+      return e
+    build().train(f)
+    """,
+    "train",
+  )
+  assert len(unit.shown) == 2
+  assert whats(f"e = {NEW}\nx = type(e)\ne.train(f)\n") == ["is handed to `type()`"]
+  assert whats(f"e = {NEW}\nprint(score(e))\ne.train(f)\n") == ["is handed to `score()`"]

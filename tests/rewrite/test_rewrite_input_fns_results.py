@@ -171,3 +171,7 @@ def test_target_column_of_pandas_input_fn_names_nothing_that_is_seen():
   call = "tf1.estimator.inputs.pandas_input_fn(x=a, y=b, shuffle=False, target_column='t')"
   text = transformed(program(f"f = {call}\n"))
   assert "({name: a[name].values for name in a}, b.values)" in text
+
+
+def test_an_estimator_that_is_printed_is_reported():
+  assert "EM282" in codes(run(program("", "input_fn") + "print(type(e))\n"))
