@@ -139,7 +139,7 @@ class Creator:
         size = "1"
         for dimension in value:
           size = str(int(size) * dimension)
-        shape = "[1]" if list(value) == [1] else shape
+        shape, rank = ("[1]", 1) if list(value) in ([], [1]) else (shape, rank)
       else:
         raise NotStatic(self._nodes["shape"].value, "a shape is not known in the file")
     self._dtype("float32")

@@ -95,8 +95,15 @@ class Expressions(abc.ABC):
   def _changed_elsewhere(self, node: ast.Name, owner: Any) -> bool:
     """Whether a function that is not followed here changes a variable of the code around it."""
     module = self.plan.module
+    if not isinstance(owner.node, (ast.Module, ast.FunctionDef)):
+      return False  # a comprehension
     if module.scope_of[node].lookup(node.id)[0] is not module.scopes.get(owner.node):
       return False
+    _, bindings = module.scope_of[node].lookup(node.id)
+    for binding in bindings:
+      inside = [a for a in module.ancestors(binding.node) if isinstance(a, ast.FunctionDef)]
+      if (inside[0] if inside else module.tree) is not owner.node:
+        return True  # by a `global` or `nonlocal` statement
     for load in facts.loads(module, node):
       functions = [a for a in module.ancestors(load) if isinstance(a, ast.FunctionDef)]
       inner = functions[0] if functions else module.tree

@@ -72,8 +72,7 @@ class Interpreter(Expressions):
     functions = [
       node for node in module.ancestors(place) if isinstance(node, (ast.FunctionDef, ast.Lambda))
     ][::-1]
-    self._first = functions[0].name if functions and hasattr(functions[0], "name") else None
-    self._block(module.tree.body, environment, outermost=True)
+    self._block(module.tree.body, environment)
     for function in functions:
       environment = Environment(environment, True, function)
       for argument in ast.walk(function.args):
@@ -93,39 +92,39 @@ class Interpreter(Expressions):
 
   # -- statements ---------------------------------------------------------------
 
-  def _block(self, body: Iterable[ast.stmt], environment: Environment, outermost=False) -> bool:
+  def _block(self, body: Iterable[ast.stmt], environment: Environment) -> bool:
     """Follows statements; returns whether the place was reached."""
+    holder = ""  # the function or class of the block that holds the place
     for statement in body:
-      if outermost and self._first is not None and self._calls_place(statement):
-        return True
+      if holder and _mentions(statement, holder):
+        return True  # which may run what holds the place
       if statement in self._around:
-        self._enter(statement, environment)
-        return True
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+          self._enter(statement, environment)
+          return True
+        holder = statement.name
       try:
         self._statement(statement, environment)
-      except NotStatic as reason:
-        self._forget(statement, environment, reason)
-    return False
-
-  def _calls_place(self, statement: ast.stmt) -> bool:
-    """Whether a statement of the module may run the function that holds the place."""
-    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-      return False
-    return any(isinstance(n, ast.Name) and n.id == self._first for n in ast.walk(statement))
+      except NotStatic:
+        self._forget(statement, environment)
+      except _Return:
+        if not environment.kept:
+          raise
+        # The place behind it is reached, so something has held the return back.
+        self._forget(statement, environment)
+    return bool(holder)
 
   def _enter(self, statement: ast.stmt, environment: Environment) -> None:
     """Follows a compound statement down to the place in it."""
-    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-      return
     if isinstance(statement, (ast.For, ast.While)):
       # What earlier rounds have left is not followed.
-      self._forget(statement, environment, NotStatic(statement, "it is built in a loop"))
+      self._forget(statement, environment)
     for field in ("body", "orelse", "handlers", "finalbody"):
       block = getattr(statement, field, None) or []
       if not any(inner in self._around for inner in block):
         if field == "body" and isinstance(statement, ast.Try):
           for inner in block:
-            self._forget(inner, environment, NotStatic(inner, "it stands under a `try`"))
+            self._forget(inner, environment)
         continue
       self._block(block, environment)
       return
@@ -154,8 +153,10 @@ class Interpreter(Expressions):
         if item.optional_vars is not None:
           self.assign(item.optional_vars, Value(), environment)
       self._depth += 1
-      self._block(statement.body, environment)
-      self._depth -= 1
+      try:
+        self._block(statement.body, environment)
+      finally:
+        self._depth -= 1
     elif isinstance(statement, ast.Return):
       value = Value("None", scalar=None)
       raise _Return(self.evaluate(statement.value, environment) if statement.value else value)
@@ -234,9 +235,8 @@ class Interpreter(Expressions):
     if self._noted > before and not self._depth and _only_builds(statement):
       self.statements[statement] = None
 
-  def _forget(self, statement: ast.stmt, environment: Environment, reason: NotStatic) -> None:
+  def _forget(self, statement: ast.stmt, environment: Environment) -> None:
     """Makes unknown what a statement, which is not followed, may change."""
-    del reason
     for node in ast.walk(statement):
       if isinstance(node, (ast.Return, ast.Break, ast.Continue)) and not environment.kept:
         raise NotStatic(node, "it is built under a condition")
@@ -298,6 +298,13 @@ class Interpreter(Expressions):
     finally:
       self._called.pop()
     return Value("None", scalar=None)
+
+
+def _mentions(statement: ast.stmt, name: str) -> bool:
+  """Whether a statement that runs now has a name, outside of functions."""
+  if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    return False
+  return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(statement))
 
 
 def _only_builds(loop: ast.For) -> bool:

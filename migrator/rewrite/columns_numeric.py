@@ -148,6 +148,8 @@ def _shape(plan: Plan, node: ast.expr) -> tuple[str, int]:
   value = plan.module.constant(node)
   if isinstance(value, int):
     return f"[{plan.source(node)}]", 1
+  if value in ((), []):
+    return "[1]", 1  # a scalar
   if isinstance(value, (list, tuple)) and all(isinstance(v, int) for v in value):
     return plan.source(node), len(value)
   raise Unsupported("EM207", node, column="numeric_column whose shape is not in the file")

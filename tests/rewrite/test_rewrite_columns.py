@@ -13,6 +13,7 @@ HASH = "fc.categorical_column_with_hash_bucket('h', 100)"
   [
     ("fc.numeric_column('x')", 'inputs["x"]'),
     ("fc.numeric_column('x', default_value=0.5)", 'inputs["x"]'),
+    ("fc.numeric_column('x', ())", 'inputs["x"]'),
     ("fc.numeric_column('x', (2, 3))", 'tf.keras.layers.Flatten()(inputs["x"])'),
     (
       "fc.bucketized_column(fc.numeric_column('x'), [1, 5])",
@@ -78,6 +79,7 @@ HASH = "fc.categorical_column_with_hash_bucket('h', 100)"
   ids=[
     "numeric",
     "numeric with a default",
+    "numeric scalar",
     "numeric with a shape",
     "bucketized",
     "bucketized of two numbers",

@@ -31,6 +31,9 @@ def blocks(columns, head):
     "a comprehension": "listed = [one(k) for k in ['a', 'b']]\n",
     "a comprehension over a name": "KEYS = ['a', 'b']\nlisted = [one(k) for k in KEYS]\n",
     "a comprehension over two lists": "listed = [one(k) for ks in [['a'], ['b']] for k in ks]\n",
+    "a comprehension over lists of columns": (
+      "listed = [c for cs in [[one('a')], [one('b')]] for c in cs]\n"
+    ),
     "a loop": "listed = []\nfor k in ('a', 'b'):\n    c = one(k)\n    listed.append(c)\n",
     "a loop over pairs": (
       "listed = []\nfor k, n in [('a', 10), ('b', 10)]:\n"
@@ -132,6 +135,9 @@ def test_local_values_of_a_function_are_written_into_the_layers():
     "another function": "listed = [one('a')]\nfill(listed)\n",
     "another module": "from library import listed\n",
     "a function that changes it": "listed = [one('a')]\ndef f():\n    listed.append(one('b'))\n\n",
+    "a function that binds it": (
+      "listed = [one('a')]\ndef f():\n    global listed\n    listed = [one('b')]\n\n"
+    ),
     "an unknown element": "listed = [one('a')]\nlisted[0] = other\n",
     "an unknown dict": "listed = list(dict(load()).values())\n",
     "a method": "listed = Columns().all()\n",
@@ -164,6 +170,15 @@ def test_columns_of_a_parameter_are_left_to_the_program():
   )
   text = run(program("listed").split("e = ")[0] + source).text
   assert "runtime.columns.inputs(listed)" in text
+
+
+def test_columns_that_stand_below_the_function_that_reads_them_are_read():
+  top, body = program("listed").split("e = ")
+  body = "".join(f"    {line}\n" for line in f"e = {body}".splitlines())
+  main = f"def main():\n{body}\n\n{ONE}listed = [one('a')]\nmain()\n"
+  assert "runtime.columns.HashIds(10)" in run(top + main).text
+  late = main.replace("listed = [one('a')]\nmain()\n", "main()\nlisted = [one('a')]\n")
+  assert "HashIds" not in run(top + late).text
 
 
 def test_expression_of_columns_is_evaluated_once():
