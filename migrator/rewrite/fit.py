@@ -163,6 +163,7 @@ class FitTarget(Target):
     self.plan.expressions[call.call] = text
 
   def get_variable_names(self, call: units.MethodCall) -> None:
+    self.plan.report("EM276", call.call)
     self.plan.expressions[call.call] = f"{self.saver(call.owner)}.get_variable_names()"
 
   def get_variable_value(self, call: units.MethodCall) -> None:

@@ -186,8 +186,9 @@ def test_directories_and_checkpoints_of_a_handle():
 
 def test_values_of_variables_of_a_handle():
   body = "e = build()\nprint(e.get_variable_names(), e.get_variable_value('v'))\n"
-  text = transformed(program(body), target="fit")
-  assert "print(e.get_variable_names(), e.get_variable_value('v'))" in text
+  assert "print(e.get_variable_names(), e.get_variable_value('v'))" in transformed(program(body))
+  assert "EM276" in codes(run(program(body)))
+  left_whole(program(body), "EM218", target="loop")
 
 
 @pytest.mark.parametrize("target", ["fit", "loop"])
