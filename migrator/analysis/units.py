@@ -263,8 +263,9 @@ def _add_construction(module: Module, unit: Unit, made: _Made) -> None:
 def _add_use(module: Module, unit: Unit, read: ast.expr) -> None:
   """Takes down what a read of the estimator does with it."""
   parent = module.parents.get(read)
-  if isinstance(parent, ast.Expr) and not isinstance(read, ast.Call):
-    return  # shown in a notebook
+  made = any(read is construction.call for construction in unit.constructions)
+  if isinstance(parent, ast.Expr) and not made:
+    return  # shown in a notebook, or the unused result of a function
   if _is_shown(module, read):
     unit.shown.append(read)
     return

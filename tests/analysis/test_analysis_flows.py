@@ -284,3 +284,8 @@ def test_an_estimator_that_is_only_printed_has_no_problem():
   assert len(unit.shown) == 2
   assert whats(f"e = {NEW}\nx = type(e)\ne.train(f)\n") == ["is handed to `type()`"]
   assert whats(f"e = {NEW}\nprint(score(e))\ne.train(f)\n") == ["is handed to `score()`"]
+
+
+def test_the_result_of_a_function_may_go_unused():
+  handle(f"def run():\n  e = {NEW}\n  e.train(f)\n  return e\nrun()\n", "train")
+  assert whats(f"{NEW}\n") == ["is not assigned to a variable"]
