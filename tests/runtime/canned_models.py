@@ -42,9 +42,11 @@ def deep(case, made, units):
   one = columns.Indicator(4)(made.b)
   if case.get("shared"):
     name = "a_b_shared_embedding"
-    # Within the scope of the columns in v1, without any in v2.
+    # Within the scope of the columns in v1; without any in v2, which does not train it.
     scoped = f"/{name}" if case["flavour"] == "v2" else f"input_from_feature_columns/{name}"
-    table = columns.Embedding(4, 2, name=name, variable_name=scoped)
+    table = columns.Embedding(
+      4, 2, trainable=case["flavour"] == "v1", name=name, variable_name=scoped
+    )
     # By name: a_shared_embedding, age_bucketized, b_indicator, b_shared_embedding, x.
     blocks = [table(made.a), blocks[1], one, table(made.b), blocks[0]]
   else:
