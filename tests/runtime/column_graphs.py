@@ -58,10 +58,7 @@ def _sequence(feeds, column):
   """Returns the dense tensor and the lengths of a sequence column."""
   api = tf.__internal__.feature_column
 
-  class State(api.StateManager):
-    def create_variable(self, column, name, shape, dtype=None, **_):
-      raise AssertionError
-
+  class State:
     def get_variable(self, column, name):
       shape = (column.categorical_column.num_buckets, column.dimension)
       return v1.get_variable(name, shape, use_resource=True)
