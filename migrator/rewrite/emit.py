@@ -97,7 +97,7 @@ def wrap(argument: str, style: Style, prefix: str = "", suffix: str = ",") -> st
   assert isinstance(call, ast.Call)
   value = call.args[0] if call.args else call.keywords[0].value
   inner: list[Union[ast.expr, ast.keyword]] = []
-  if isinstance(value, ast.List):
+  if isinstance(value, ast.List) or (isinstance(value, ast.Tuple) and len(value.elts) > 1):
     inner = [*value.elts]
   elif isinstance(value, ast.Call):
     inner = [*value.args, *value.keywords]
