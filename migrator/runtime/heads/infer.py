@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import tensorflow as tf
 
-from migrator.runtime.heads.base import Head, column_labels
+from migrator.runtime.heads.base import Head
 from migrator.runtime.heads.classes import BinaryClassHead, MultiClassHead
 from migrator.runtime.heads.multi_label import MultiLabelHead
 from migrator.runtime.heads.regression import RegressionHead
@@ -117,6 +117,3 @@ class _CountlessHead(MultiClassHead):
   def __init__(self, loss_reduction: str):
     super().__init__(3, loss_reduction=loss_reduction)
     self._n_classes = None
-
-  def prepared_labels(self, labels: Any) -> tf.Tensor:
-    return super().prepared_labels(column_labels(labels, 1))
