@@ -151,7 +151,7 @@ def test_export_of_an_untrained_directory_is_the_estimators_error(tmp_path):
     backup.export_saved_model(str(tmp_path / "base"), parsing())
   with pytest.raises(ValueError, match="An input_receiver_fn must be defined"):
     backup.export_saved_model(str(tmp_path / "base"), None)
-  with pytest.raises(ValueError, match="not a valid checkpoint: /nowhere/model.ckpt-3"):
+  with pytest.raises(ValueError, match=r"not a valid checkpoint: /nowhere/model\.ckpt-3"):
     backup.export_saved_model(
       str(tmp_path / "base"), parsing(), checkpoint_path="/nowhere/model.ckpt-3"
     )
