@@ -59,7 +59,7 @@ def test_the_report_names_cells_and_their_lines():
 def test_lines_that_messages_name_are_lines_of_cells():
   shared = 'config = tf1.estimator.RunConfig("model", save_checkpoints_steps=5)'
   model = MODEL.replace('"model"', "config=config")
-  result = rewritten(book(*CELLS[:3], shared, model, TRAIN, "x = 1\nprint(config.model_dir)"))
+  result = rewritten(book(*CELLS[:3], shared, model, TRAIN, "x = 1\nprint(config.is_chief)"))
   (message,) = {f.message for f in result.findings if f.code == "EM109"}
   assert "`config` is also read in line 2 of cell 7" in message
 
