@@ -9,6 +9,8 @@ from migrator.runtime.columns.crosses import CrossIds, WeightedIds
 from migrator.runtime.columns.dense import Embedding, Indicator, Normalizer
 from migrator.runtime.columns.ids import BucketIds, HashIds, IdentityIds
 from migrator.runtime.columns.linear import Bias, LinearModel
+from migrator.runtime.columns.live import DenseFeatures, LinearFeatures, SequenceFeatures
+from migrator.runtime.columns.live_inputs import inputs
 from migrator.runtime.columns.sequences import (
   SequenceEmbedding,
   SequenceIndicator,
@@ -21,16 +23,20 @@ __all__ = [
   "Bias",
   "BucketIds",
   "CrossIds",
+  "DenseFeatures",
   "Embedding",
   "HashIds",
   "IdentityIds",
   "Indicator",
+  "LinearFeatures",
   "LinearModel",
   "Normalizer",
   "SequenceEmbedding",
+  "SequenceFeatures",
   "SequenceIndicator",
   "SequenceNumeric",
   "VocabularyFileIds",
   "VocabularyIds",
   "WeightedIds",
+  "inputs",
 ]

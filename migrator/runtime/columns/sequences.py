@@ -12,11 +12,10 @@ from migrator.runtime.columns.base import (
   MISSING,
   ColumnLayer,
   as_feature,
-  ids_shape,
   is_pair,
   register,
   spec,
-  to_sparse_pair,
+  to_sparse,
 )
 from migrator.runtime.columns.dense import Embedding
 
@@ -32,9 +31,19 @@ def _steps(ids: tf.Tensor) -> tf.Tensor:
   return tf.maximum(tf.reduce_max(places, axis=1), 0)
 
 
-def _one_each(sparse: Optional[tf.SparseTensor]) -> Optional[tf.SparseTensor]:
+def _refuse_weights(layer: tf.keras.layers.Layer, inputs: Any) -> None:
+  """Raises for ids with weights: SequenceFeatures took no weighted column.
+
+  Raises:
+    ValueError: with the way out.
+  """
+  if is_pair(inputs):
+    raise ValueError(f"{layer.name}: a sequence takes no weights; Embedding and Indicator do.")
+
+
+def _one_each(sparse: tf.SparseTensor) -> tf.SparseTensor:
   """Returns ids [batch, steps] as [batch, steps, 1], so that steps are not combined."""
-  if sparse is None or sparse.shape.rank > 2:
+  if sparse.shape.rank > 2:
     return sparse
   shape = tf.concat([sparse.dense_shape, [1]], axis=0)
   indices = tf.pad(sparse.indices, [[0, 0], [0, 1]])
@@ -56,8 +65,7 @@ class SequenceIndicator(ColumnLayer):
     self.depth = int(depth)
 
   def call(self, inputs):
-    if is_pair(inputs):
-      raise ValueError(f"{self.name}: an indicator of a sequence takes no weights.")
+    _refuse_weights(self, inputs)
     hot = tf.one_hot(inputs, self.depth)
     return (tf.reduce_sum(hot, axis=-2) if inputs.shape.rank > 2 else hot), _steps(inputs)
 
@@ -74,12 +82,11 @@ class SequenceEmbedding(Embedding):
   """`embedding_column` of a sequence: ids [batch, steps] -> float32 [batch, steps, dim], lengths."""
 
   def call(self, inputs):
-    ids, weights = to_sparse_pair(inputs)
-    result = self._lookup(_one_each(ids), _one_each(weights))
-    return result, _steps(inputs[0] if is_pair(inputs) else inputs)
+    _refuse_weights(self, inputs)
+    return self._lookup(_one_each(to_sparse(inputs)), None), _steps(inputs)
 
   def compute_output_spec(self, inputs):
-    batch, steps = ids_shape(inputs)[:2]
+    batch, steps = inputs.shape[:2]
     return spec((batch, steps, self.output_dim)), spec((batch,), "int64")
 
 
