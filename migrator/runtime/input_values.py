@@ -77,7 +77,7 @@ def fit_value(target: Target, value: Any) -> Any:
   elif kind != target.kind or kind == "sparse":
     value = as_feature(value)
   if target.kind == "ragged" and isinstance(value, tf.SparseTensor):
-    value = tf.RaggedTensor.from_sparse(value)
+    value = _to_ragged(target, value)
   rank = value.shape.rank
   if rank is not None and rank != 1 + len(target.shape):
     raise ValueError(
@@ -131,14 +131,26 @@ def _densified(target: Target, value: tf.SparseTensor) -> tf.Tensor:
   return tf.sparse.to_dense(dense, default_value=missing)
 
 
-def _sparsified(target: Target, value: tf.Tensor) -> Any:
-  """Returns the values that are not missing, as a sparse or a ragged tensor."""
-  present = tf.not_equal(value, tf.constant(target.missing, target.dtype))
-  if target.kind == "ragged":
-    return tf.ragged.boolean_mask(value, present)
-  where = tf.where(present)
+def _sparsified(target: Target, value: tf.Tensor) -> tf.SparseTensor:
+  """Returns the values that are not missing."""
+  where = tf.where(tf.not_equal(value, tf.constant(target.missing, target.dtype)))
   shape = tf.shape(value, out_type=tf.int64)
   return tf.SparseTensor(where, tf.gather_nd(value, where), shape)
+
+
+def _to_ragged(target: Target, value: tf.SparseTensor) -> tf.RaggedTensor:
+  """Returns the values of each example; in a sequence each must stay at its step."""
+  if value.shape.rank != 2:
+    return tf.RaggedTensor.from_sparse(value)
+  rows = value.dense_shape[0]
+  ragged = tf.RaggedTensor.from_value_rowids(value.values, value.indices[:, 0], nrows=rows)
+  message = (
+    f"The feature {target.name!r} has a place without a value before one with a value, which its ragged "
+    "Input cannot have: make the Input with sparse=True"
+  )
+  places = tf.ragged.range(ragged.row_lengths()).values
+  with tf.control_dependencies([tf.debugging.assert_equal(places, value.indices[:, 1], message)]):
+    return ragged.with_values(tf.identity(ragged.values))
 
 
 def _shaped(target: Target, value: tf.Tensor) -> tf.Tensor:
