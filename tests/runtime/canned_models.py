@@ -1,4 +1,4 @@
-"""The migrated networks of the canned Estimators in fixtures/canned/canned_cases.py."""
+"""The migrated networks of the canned Estimators in fixtures/canned/canned_estimators.py."""
 
 import sys
 
@@ -8,11 +8,11 @@ from interpreter import HERE
 from migrator import runtime
 
 sys.path.insert(0, str(HERE.parents[1] / "fixtures" / "canned"))
-import canned_cases
+import canned_estimators
 
 columns = runtime.columns
 layers = tf.keras.layers
-WORDS = canned_cases.WORDS
+WORDS = canned_estimators.WORDS
 
 
 class _Columns:
@@ -25,8 +25,8 @@ class _Columns:
       "a": tf.keras.Input([None], dtype="string", name="a"),
       "b": tf.keras.Input([None], dtype="string", name="b"),
     }
-    if canned_cases.has_linear(case):
-      key = case.get("key", canned_cases.KEY)
+    if canned_estimators.has_linear(case):
+      key = case.get("key", canned_estimators.KEY)
       self.inputs[key] = tf.keras.Input([None], dtype="string", name=key.replace(" ", "_"))
     if case.get("weighted"):
       self.inputs["c"] = tf.keras.Input([None], dtype="string", name="c")
@@ -61,7 +61,7 @@ def deep(case, made, units):
 
 def wide(case, made, units):
   """Returns the logits of the linear part."""
-  key = case.get("key", canned_cases.KEY)
+  key = case.get("key", canned_estimators.KEY)
   parts = {
     "x": made.inputs["x"],
     "age_bucketized": made.buckets,
@@ -143,10 +143,10 @@ def make_model(case, exact=True):
   name = case.get("optimizer")
   linear_name = case.get("linear_optimizer") if "Combined" in kind else name
   parts = []
-  if canned_cases.has_dnn(case):
+  if canned_estimators.has_dnn(case):
     model = tf.keras.Model(made.inputs, deep(case, made, units), name="dnn")
     parts.append((make_optimizer(name or "dnn default", case, exact), model))
-  if canned_cases.has_linear(case):
+  if canned_estimators.has_linear(case):
     model = tf.keras.Model(made.inputs, wide(case, made, units), name="linear")
     parts.append((make_optimizer(linear_name or "linear default", case, exact), model))
   if "Baseline" in kind:
