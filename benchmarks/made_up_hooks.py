@@ -23,9 +23,9 @@ import re
 import signal
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -46,23 +46,35 @@ def main() -> int:
   import tensorflow  # noqa: F401
 
   for line in sys.stdin:
-    print(json.dumps(_apart(json.loads(line))), flush=True)
+    print(json.dumps(apart(json.loads(line), attempt, ("imported", "stepped"))), flush=True)
   return 0
 
 
-def _apart(task: dict[str, str]) -> dict[str, Any]:
-  """Runs a task in a process of its own, with a time limit."""
+def apart(
+  task: dict[str, str],
+  function: Callable[[dict[str, str]], dict[str, Any]],
+  keys: Sequence[str],
+  limit: int = LIMIT_SECONDS,
+) -> dict[str, Any]:
+  """Runs a task in a process of its own, with a time limit.
+
+  Args:
+    task: what the function gets.
+    function: gives what there is to say, as JSON takes it.
+    keys: what says why it failed, if the process ends without an answer.
+    limit: in seconds.
+  """
   reading, writing = os.pipe()
   child = os.fork()
   if child == 0:
     os.close(reading)
-    signal.alarm(LIMIT_SECONDS)
+    signal.alarm(limit)
     result: dict[str, Any] = {}
     try:
       with open(os.devnull, "w") as sink:
         os.dup2(sink.fileno(), 1)
         os.dup2(sink.fileno(), 2)
-      result = attempt(task)
+      result = function(task)
     finally:
       os.write(writing, json.dumps(result).encode())
       os._exit(0)
@@ -71,16 +83,15 @@ def _apart(task: dict[str, str]) -> dict[str, Any]:
     raw = stream.read()
   os.waitpid(child, 0)
   if not raw:
-    why = f"did not end within {LIMIT_SECONDS} s, or crashed"
-    return {"imported": why, "stepped": why, "stand_ins": []}
+    return {**dict.fromkeys(keys, f"did not end within {limit} s, or crashed"), "stand_ins": []}
   return json.loads(raw)
 
 
 def attempt(task: dict[str, str]) -> dict[str, Any]:
   """Imports the file of a task, and trains with its hook."""
   finder = stand_ins.install()
-  _make_up_flags(task["scratch"])
-  _make_up_data()
+  make_up_flags(task["scratch"])
+  make_up_data()
   os.makedirs(task["scratch"], exist_ok=True)
   os.chdir(task["scratch"])
   text = Path(task["path"]).read_text(encoding="utf-8")
@@ -88,18 +99,18 @@ def attempt(task: dict[str, str]) -> dict[str, Any]:
   try:
     module = load(text, task["path"])
   except BaseException as error:
-    imported = _why(error)
+    imported = why(error)
   try:
     if imported:
       module = load(text, task["path"], parts=True)
     cls = find(module, ast.parse(text), task["name"])
     step(cls, text_constants(ast.parse(text), task["name"]), task["scratch"])
   except BaseException as error:
-    stepped = _why(error)
+    stepped = why(error)
   return {"imported": imported, "stepped": stepped, "stand_ins": finder.made}
 
 
-def _make_up_flags(scratch: str) -> None:
+def make_up_flags(scratch: str) -> None:
   """Gives flags that a stand-in would have defined a value by their names."""
   from absl import flags
 
@@ -116,7 +127,7 @@ def _make_up_flags(scratch: str) -> None:
   flags.FlagValues.__getattr__ = look_up
 
 
-def _make_up_data() -> None:
+def make_up_data() -> None:
   """Puts a few images in the place of those that Keras would download."""
   import numpy as np
   import tensorflow as tf
@@ -137,7 +148,7 @@ def _make_up_data() -> None:
   tf.keras.datasets.cifar10.load_data = images(32, 32, 3)
 
 
-def _why(error: BaseException) -> str:
+def why(error: BaseException) -> str:
   return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"[:200]
 
 
