@@ -31,6 +31,7 @@ if TYPE_CHECKING:
   from migrator.runtime.evaluation import evaluate, predict
   from migrator.runtime.export.saved_model import export_saved_model
   from migrator.runtime.inputs import only_inputs
+  from migrator.runtime.keras_inputs import model_inputs
   from migrator.runtime.listeners import CheckpointSaverListener
   from migrator.runtime.load import LoadReport, load_tf1_checkpoint
   from migrator.runtime.load_weights import load_weights
@@ -70,6 +71,7 @@ _MODULES = {
   "load_tf1_checkpoint": "load",
   "load_weights": "load_weights",
   "make_early_stopping": "callbacks.early_stopping",
+  "model_inputs": "keras_inputs",
   "named_checkpoint": "named",
   "only_inputs": "inputs",
   "predict": "evaluation",
@@ -110,6 +112,7 @@ __all__ = [
   "load_tf1_checkpoint",
   "load_weights",
   "make_early_stopping",
+  "model_inputs",
   "named_checkpoint",
   "only_inputs",
   "optimizers",

@@ -48,6 +48,7 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
     log_step_count_steps: Optional[int] = 100,
     metrics: Sequence[Callable[..., dict]] = (),
     warm_start_from: Any = None,
+    head: Any = None,
   ):
     """Makes the callback, and restores the newest checkpoint of `model_dir` at once.
 
@@ -66,6 +67,8 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
       metrics: what was given to `tf.estimator.add_metrics`, for `evaluate`.
       warm_start_from: a path, or `runtime.WarmStartSettings`: what the weights begin with as long as
         model_dir has no checkpoint.
+      head: what evaluations, predictions and exports are made of, by default the loss that the model is
+        compiled with: `runtime.heads.CompiledHead()` for a Keras model that was in an Estimator.
 
     Raises:
       ValueError: for arguments that RunConfig refuses, or a model that is not built or compiled.
@@ -82,6 +85,7 @@ class BackupAndRestore(Reading, tf.keras.callbacks.Callback):
     # Known before a `fit` says it, as the handle that programs pass on.
     super().set_model(model)
     self._metrics = tuple(metrics)
+    self._head = head
     self._max_steps: Optional[Number] = None
     if not model_dir:
       model_dir = tempfile.mkdtemp()

@@ -12,7 +12,9 @@ import tensorflow as tf
 
 from migrator.runtime import heads
 from migrator.runtime.added_metrics import AddedMetrics
+from migrator.runtime.heads.compiled import CompiledMeasures
 from migrator.runtime.inputs import InputAdapter
+from migrator.runtime.keras_inputs import model_inputs
 from migrator.runtime.steps import checkpoint_of
 from migrator.runtime.summaries import write_results
 
@@ -67,6 +69,10 @@ def evaluate(
   """
   if steps is not None and steps <= 0:
     raise ValueError(f"Must specify steps > 0, given: {steps}")
+  if isinstance(loss_fn, heads.CompiledHead):
+    own = CompiledMeasures(model, loss_fn, model_inputs(model))
+    _run_compiled(model, own, dataset, steps, callbacks)
+    return _reported(own.values(), global_step, model_dir, name, checkpoint_path)
   head = heads.of(loss_fn, _logits_dimension(model))
   measures = head.metrics(_flavour(model, head, flavour))
   measures["loss"] = heads.LOSS
@@ -109,11 +115,37 @@ def evaluate(
   if added is not None:
     values.update(added.results())
     added.close()
+  return _reported(values, global_step, model_dir, name, checkpoint_path)
+
+
+def _run_compiled(
+  model: Any, own: CompiledMeasures, dataset: Any, steps: Optional[int], callbacks: Sequence[Any]
+) -> None:
+  """Measures a compiled Keras model, with the callbacks as `evaluate` calls them."""
+  measure = tf.function(own.batch, reduce_retracing=True)
+  called = _callback_list(callbacks, model)
+  model.stop_evaluating = False
+  called.on_test_begin()
+  iterator, batches = iter(dataset), 0
+  with contextlib.suppress(*_END_OF_INPUT):
+    while (steps is None or batches < steps) and not model.stop_evaluating:
+      called.on_test_batch_begin(batches)
+      loss, _, results = measure(next(iterator))
+      own.update(loss.numpy(), {key: results[key].numpy() for key in results})
+      batches += 1
+      _tell(called, "on_test_batch_end", batches - 1, {"loss": loss.numpy()})
+  called.on_test_end()
+
+
+def _reported(
+  values: dict, global_step: Any, model_dir: Optional[str], name: Optional[str], path: Optional[str]
+) -> dict:
+  """Returns the results with the step, and writes them to the event file."""
   step = np.int64(int(global_step))
   results = {**{key: values[key] for key in sorted(values)}, "global_step": step}
   if model_dir is not None:
     directory = os.path.join(model_dir, f"eval_{name}" if name else "eval")
-    write_results(directory, results, int(step), checkpoint_path)
+    write_results(directory, results, int(step), path)
   return results
 
 
@@ -149,13 +181,15 @@ def predict(
     ValueError: if there is none of `predict_keys`, or it is not known what the logits are.
     TypeError: if the loss is not of a known head.
   """
-  head = _predicting_head(model, loss_fn)
-  adapt = InputAdapter(model)
+  own = loss_fn if isinstance(loss_fn, heads.CompiledHead) else None
+  head = own or _predicting_head(model, loss_fn)
+  adapt = model_inputs(model) if own else InputAdapter(model)
 
   @tf.function(input_signature=_signature(dataset), reduce_retracing=True)
   def run(element):
     features = element[0] if isinstance(element, tuple) else element
-    return head.predictions(model(adapt(features), training=False))
+    outputs = model(adapt(features), training=False)
+    return own.outputs(model, outputs) if own else head.predictions(outputs)
 
   called = _callback_list(callbacks, model)
   model.stop_predicting = False

@@ -26,6 +26,7 @@ class Reading:
   _failed: bool
   _stepped: bool
   _metrics: tuple
+  _head: Any
   _restore_if_changed: Callable[[], Optional[str]]
 
   @property
@@ -67,7 +68,7 @@ class Reading:
     with self._holding("evaluate", checkpoint_path) as path:
       return evaluation.evaluate(
         self._of,
-        self._of.loss,
+        self._head or self._of.loss,
         dataset,
         global_step=self.global_step,
         model_dir=self._model_dir,
@@ -91,6 +92,7 @@ class Reading:
       rows = evaluation.predict(
         self._of,
         dataset,
+        loss_fn=self._head,
         predict_keys=predict_keys,
         yield_single_examples=yield_single_examples,
         callbacks=callbacks,
@@ -159,7 +161,7 @@ class Reading:
     with self._holding("export", checkpoint_path) as path:
       return saved_model.export_saved_model(
         self._of,
-        self._of.loss,
+        self._head or self._of.loss,
         export_dir_base,
         serving_input_receiver_fn,
         assets_extra=assets_extra,

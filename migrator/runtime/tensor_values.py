@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -16,13 +16,15 @@ from migrator.runtime.errors import CheckpointError
 class Reader:
   """Returns the values of one checkpoint, each as an array of its dtype and full shape."""
 
-  def __init__(self, prefix: str, index: Index):
+  def __init__(self, prefix: str, index: Index, keys: Optional[Mapping[str, str]] = None):
     """Makes a reader; nothing is opened before the first value is asked for.
 
     Args:
       prefix: of the checkpoint.
       index: its index.
+      keys: name in the index -> key in the file, where these differ.
     """
+    self._keys = keys or {}
     self._prefix = prefix
     self._index = index
 
@@ -38,7 +40,7 @@ class Reader:
     """
     try:
       if len(keys) == 1 and self._is_whole(keys[0]):
-        return np.asarray(self._reader.get_tensor(keys[0]))
+        return np.asarray(self._reader.get_tensor(self._keys.get(keys[0], keys[0])))
       return self._parts(keys)
     except (tf.errors.OpError, IndexError, RuntimeError, DamagedIndexError) as e:
       raise CheckpointError(f"{keys[0]} of {self._prefix} cannot be read: {e}") from e

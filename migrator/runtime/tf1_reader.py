@@ -7,18 +7,17 @@ from typing import Optional
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import dialects, state, tensor_values
+from migrator.runtime import dialects, object_names, state, tensor_values
 from migrator.runtime.bundle import DamagedIndexError, Index
 from migrator.runtime.contents import Contents
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.slots import Slot
 
 GLOBAL_STEP = "global_step"
-ESTIMATOR_STEP = "estimator_global_step/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 class Tf1Checkpoint:
-  """A name-based checkpoint.
+  """A name-based checkpoint, or one of `model_to_estimator`, whose variables have names as well.
 
   Attributes:
     prefix: the path without suffix.
@@ -44,12 +43,11 @@ class Tf1Checkpoint:
     """
     self.prefix = prefix
     self._index = index or state.check_intact(prefix)
-    if dialects.OBJECT_GRAPH in self._index.entries:
-      if ESTIMATOR_STEP in self._index.entries:
-        raise CheckpointError(
-          f"{prefix} is the checkpoint of a Keras model in an Estimator (model_to_estimator): an "
-          "object checkpoint. In TensorFlow 2.15 the Keras model's load_weights(path) reads its weights."
-        )
+    keys: dict[str, str] = {}
+    if object_names.is_keras_estimator(self._index):
+      self._index, keys = object_names.by_names(prefix, self._index)
+      contents = None
+    elif dialects.OBJECT_GRAPH in self._index.entries:
       raise CheckpointError(
         f"{prefix} is an object checkpoint (tf.train.Checkpoint), not one of an Estimator."
       )
@@ -57,7 +55,7 @@ class Tf1Checkpoint:
       self.contents = contents or dialects.describe(prefix, self._index)
     except DamagedIndexError as e:
       raise CheckpointError(f"{prefix}.index {e}. The checkpoint is damaged.") from e
-    self._values = tensor_values.Reader(prefix, self._index)
+    self._values = tensor_values.Reader(prefix, self._index, keys)
     self.shapes = {key: entry.shape for key, entry in self._index.entries.items()}
     self.flavour = "v2" if self.contents.dialect_id == "v2" else "v1"
 

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 from interpreter import legacy_interpreter
 
-from migrator.runtime import CheckpointError, bundle, dialects, state
+from migrator.runtime import bundle, dialects, state
 from migrator.runtime.tf1_reader import Tf1Checkpoint
 
 KINDS = {
@@ -130,5 +130,10 @@ def test_a_keras_model_in_an_estimator_is_recognised(made):
   assert contents.dialect_id == "object"
   assert contents.step == 3
   assert contents.step_key == "estimator_global_step/.ATTRIBUTES/VARIABLE_VALUE"
-  with pytest.raises(CheckpointError, match="model_to_estimator"):
-    Tf1Checkpoint(prefix)
+  checkpoint = Tf1Checkpoint(prefix)
+  assert (checkpoint.flavour, checkpoint.optimizer, checkpoint.step) == ("v2", "Adam", 3)
+  assert "dense/kernel" in checkpoint.contents.variables
+  reader = tf.train.load_checkpoint(prefix)
+  key = "layer_with_weights-0/kernel/.OPTIMIZER_SLOT/optimizer/v/.ATTRIBUTES/VARIABLE_VALUE"
+  (slot,) = checkpoint.contents.slot_keys("dense/kernel", "Adam_1")
+  assert (checkpoint.read([slot]) == reader.get_tensor(key)).all()

@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
-from migrator.runtime import heads, inputs, steps
+from migrator.runtime import heads, inputs, keras_inputs, steps
 from migrator.runtime.export import resources, signatures
 from migrator.runtime.policy import UNSET
 from migrator.runtime.slots import inner
@@ -54,8 +54,10 @@ def export_saved_model(
 
   def trace() -> list:
     made["receiver"] = receiver = serving_input_receiver_fn()
-    logits = model(inputs.InputAdapter(model)(receiver.features), training=False)
-    made["outputs"] = heads.export_outputs(loss_fn, logits)
+    own = loss_fn if isinstance(loss_fn, heads.CompiledHead) else None
+    adapt = keras_inputs.model_inputs(model) if own else inputs.InputAdapter(model)
+    outputs = model(adapt(receiver.features), training=False)
+    made["outputs"] = own.exports(model, outputs) if own else heads.export_outputs(loss_fn, outputs)
     return []
 
   with resources.recorded() as recorded:

@@ -9,6 +9,7 @@ from typing import Any
 
 from migrator.runtime.heads.base import LOSS, Head
 from migrator.runtime.heads.classes import BinaryClassHead, MultiClassHead
+from migrator.runtime.heads.compiled import CompiledHead
 from migrator.runtime.heads.infer import for_classes, of, prepare
 from migrator.runtime.heads.multi import MultiHead
 from migrator.runtime.heads.multi_label import MultiLabelHead
@@ -21,6 +22,7 @@ from migrator.runtime.heads.regression import (
 __all__ = [
   "LOSS",
   "BinaryClassHead",
+  "CompiledHead",
   "Head",
   "LogisticRegressionHead",
   "MultiClassHead",

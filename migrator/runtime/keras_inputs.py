@@ -1,0 +1,120 @@
+"""Fits what an input function yields to a Keras model, as `model_to_estimator` did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from migrator.runtime.heads.compiled import output_names
+
+# The two words that `model_to_estimator` knew.
+_WITH_WEIGHTS = {"features", "sample_weights"}
+# What Keras 3 calls an input without a name, and what Keras 2 called it; both number them as they are made.
+_MADE_UP = re.compile(r"(?:keras_tensor|input_layer)(?:_(\d+))?")
+_OLD = re.compile(r"input_(\d+)")
+
+
+def model_inputs(model: Any) -> Callable:
+  """Returns a function for `dataset.map` that makes features and labels what a Keras model takes.
+
+  Features in a dict go to the inputs by their names; those without an input are dropped. An input that the
+  program gave no name had one in Keras 2 that Keras 3 does not know: `<layer>_input` of a sequential model,
+  `input_1` of `tf.keras.Input`. Labels in a dict go to the outputs by their names. A dict of just `features`
+  and `sample_weights` gives the weights of the examples.
+
+  Args:
+    model: a functional or sequential Keras model with an input shape.
+
+  Returns:
+    A function of (features) or (features, labels) or (features, labels, weights); returns as many values,
+    and the weights.
+
+  Raises:
+    ValueError: when it is called, if an input has no feature.
+  """
+
+  def fit(features, *labels):
+    weights: tuple = ()
+    if isinstance(features, Mapping) and set(features) == _WITH_WEIGHTS:
+      features, weights = features["features"], (features["sample_weights"],)
+    inputs = _inputs(model, features)
+    if not labels:
+      return inputs
+    return (inputs, _labels(model, labels[0]), *labels[1:], *weights)
+
+  return fit
+
+
+def _inputs(model: Any, features: Any) -> Any:
+  """Returns the inputs of the model, in its structure."""
+  if not isinstance(features, Mapping):
+    return features
+  inputs = getattr(model, "_inputs_struct", None)
+  names = list(inputs) if isinstance(inputs, Mapping) else input_names(model)
+  keys = _keys(model, names, features)
+  missing = [name for name, key in keys.items() if key is None]
+  if missing:
+    raise ValueError(
+      f"The dataset lacks the feature {missing[0]!r} of the model; it has {sorted(features)}. Give "
+      "tf.keras.Input the name of the feature."
+    )
+  if isinstance(inputs, Mapping):
+    return {name: features[keys[name]] for name in names}
+  found = [features[keys[name]] for name in names]
+  return found[0] if len(found) == 1 else found
+
+
+def input_names(model: Any) -> list[str]:
+  """Returns the names of the inputs of a model, in their order.
+
+  Raises:
+    ValueError: if the model does not know its inputs.
+  """
+  names = getattr(model, "input_names", None)
+  if names:
+    return list(names)
+  inputs = getattr(model, "inputs", None)
+  if not inputs:
+    raise ValueError(f"The model {model.name} does not know its inputs: give it an Input layer.")
+  return [tensor.name for tensor in tf.nest.flatten(inputs)]
+
+
+def _keys(model: Any, names: list[str], features: Mapping) -> dict[str, Any]:
+  """Returns the key of the feature of each input, None if there is none."""
+  keys: dict[str, Any] = {name: name if name in features else None for name in names}
+  unnamed = [name for name in names if _MADE_UP.fullmatch(name) and keys[name] is None]
+  if not unnamed:
+    return keys
+  left = [key for key in features if key not in keys.values()]
+  if len(names) == 1 and len(left) == 1:
+    keys[names[0]] = left[0]
+  elif len(names) == 1 and isinstance(model, tf.keras.Sequential):
+    key = f"{model.layers[0].name}_input"
+    keys[names[0]] = key if key in features else None
+  else:
+    old = sorted((k for k in left if _OLD.fullmatch(k)), key=lambda k: _number(_OLD, k))
+    if len(old) == len(unnamed):
+      keys.update(zip(sorted(unnamed, key=lambda name: _number(_MADE_UP, name)), old))
+  return keys
+
+
+def _number(pattern: re.Pattern, name: str) -> int:
+  """Returns the number in a name that Keras made up."""
+  match = pattern.fullmatch(name)
+  assert match is not None
+  return int(match.group(1) or 0)
+
+
+def _labels(model: Any, labels: Any) -> Any:
+  """Returns the labels in the order of the outputs."""
+  if not isinstance(labels, Mapping):
+    return labels
+  names = output_names(model)
+  missing = [name for name in names if name not in labels]
+  if missing:
+    raise ValueError(f"The dataset lacks the label {missing[0]!r}; it has {sorted(labels)}.")
+  found = [labels[name] for name in names]
+  return found[0] if len(found) == 1 else found
