@@ -26,7 +26,8 @@ class Combined(tf.keras.optimizers.Optimizer):
   those of the model, or by their names if it was not built when it was saved.
 
   Attributes:
-    optimizers: the single ones, in their order.
+    singles: the optimizers, in their order. What is called `optimizers` has its rates set by the callbacks of
+      newer versions of Keras, each of them, and those of older ones know of one.
   """
 
   def __init__(self, parts: Sequence[tuple[Any, Any]], name: str = "combined"):
@@ -55,7 +56,7 @@ class Combined(tf.keras.optimizers.Optimizer):
       super().__init__(learning_rate=0.0, name=name)
     else:
       super().__init__(name=name, jit_compile=False)
-    self.optimizers = optimizers
+    self.singles = optimizers
     # As TF1's graph did, count with the first; what the base class has made is not used.
     self._iterations = optimizers[0]._iterations
     self._learning_rate = optimizers[0]._learning_rate
@@ -64,25 +65,25 @@ class Combined(tf.keras.optimizers.Optimizer):
   @property
   def iterations(self) -> Any:
     """The count of the first optimizer."""
-    return self.optimizers[0].iterations
+    return self.singles[0].iterations
 
   @iterations.setter
   def iterations(self, variable: Any) -> None:
-    self.optimizers[0].iterations = variable
+    self.singles[0].iterations = variable
 
   @property
   def learning_rate(self) -> Any:
     """The learning rate of the first optimizer."""
-    return self.optimizers[0].learning_rate
+    return self.singles[0].learning_rate
 
   @learning_rate.setter
   def learning_rate(self, value: Any) -> None:
-    self.optimizers[0].learning_rate = value
+    self.singles[0].learning_rate = value
 
   @property
   def variables(self) -> Any:
     """The variables of all of them; a list that may be called, as in Keras 2."""
-    return _Variables(v for optimizer in self.optimizers for v in _variables(optimizer))
+    return _Variables(v for optimizer in self.singles for v in _variables(optimizer))
 
   def pairs(self, trainable: Sequence[Any]) -> list[tuple[Any, list]]:
     """Returns each optimizer with the variables that it trains, in the order of `trainable`.
@@ -103,7 +104,7 @@ class Combined(tf.keras.optimizers.Optimizer):
       raise ValueError(f"None of the optimizers trains {', '.join(without)}.")
     return [
       (optimizer, [v for v in trainable if owners[id(v)] == place])
-      for place, optimizer in enumerate(self.optimizers)
+      for place, optimizer in enumerate(self.singles)
     ]
 
   def build(self, var_list: Any) -> None:
@@ -141,12 +142,12 @@ class Combined(tf.keras.optimizers.Optimizer):
     if not getattr(self, "_built", False):
       with tf.init_scope():
         self.build([variable for _, variable in grads_and_vars])
-    owned: list[list] = [[] for _ in self.optimizers]
+    owned: list[list] = [[] for _ in self.singles]
     for gradient, variable in grads_and_vars:
       if id(variable) not in self._owners.value:
         raise ValueError(f"None of the optimizers trains {_name(variable)}.")
       owned[self._owners.value[id(variable)]].append((gradient, variable))
-    for optimizer, pairs in zip(self.optimizers, owned):
+    for optimizer, pairs in zip(self.singles, owned):
       if pairs:
         optimizer.apply_gradients(pairs, **kwargs)
     return self._iterations
@@ -181,7 +182,7 @@ class Combined(tf.keras.optimizers.Optimizer):
       ValueError: if a layer that an optimizer trains has no weights yet.
     """
     parts = []
-    for place, (optimizer, part) in enumerate(zip(self.optimizers, self._parts.value)):
+    for place, (optimizer, part) in enumerate(zip(self.singles, self._parts.value)):
       entry: dict[str, Any] = {"optimizer": tf.keras.optimizers.serialize(optimizer)}
       if getattr(self, "_built", False):
         built_for = self._built_for.value
