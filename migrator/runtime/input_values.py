@@ -68,7 +68,7 @@ def fit_value(target: Target, value: Any) -> Any:
   value = _cast(target, value)
   if kind == "dense" == target.kind:
     return _shaped(target, value)
-  if kind != target.kind:
+  if kind != target.kind and "dense" in (kind, target.kind):
     _check(target, kind)
   if target.kind == "dense":
     return _shaped(target, _densified(target, as_feature(value)))

@@ -1,4 +1,4 @@
-"""The layers that take the place of feature columns give what the real columns give, to the last bit."""
+"""The layers that take the place of feature columns, and those over live columns, give what the real columns give, to the last bit."""
 
 import column_cases as cases
 import column_graphs as graphs
@@ -111,17 +111,23 @@ NAMES = """strings strings_oov strings_default integers integers_oov small_integ
 @pytest.mark.parametrize("name", NAMES)
 def test_a_categorical_column_is_the_same(real, name, batch):
   features = cases.features(*batch)
-  _, ids_of, depth = real.layers[name]
+  column, ids_of, depth = real.layers[name]
   ids = ids_of(features)
-  key = real.layers[name][0].name
-  assert_same(columns.Indicator(depth), ids, real.outcome(batch, f"indicator-{name}"))
+  key = column.name
+  expected = real.outcome(batch, f"indicator-{name}")
+  assert_same(columns.Indicator(depth), ids, expected)
+  assert_same(columns.DenseFeatures([fc.indicator_column(column)]), features, expected)
   for kind in kinds_of(name):
     layer = columns.Embedding(depth, 4, name=f"{key}_embedding", **EMBEDDINGS[kind])
     expected = real.outcome(batch, f"{kind}-{name}")
     assert_same(layer, ids, expected, "input_from_feature_columns/")
+    live = columns.DenseFeatures([fc.embedding_column(column, 4, **EMBEDDINGS[kind])])
+    assert_same(live, features, expected, "input_from_feature_columns/")
   for combiner in ("sum", "mean", "sqrtn") if name in COMBINED else ():
     layer = columns.LinearModel(2, {key: depth}, combiner)
-    assert_same(layer, {key: ids}, real.outcome(batch, f"linear-{combiner}-{name}"))
+    expected = real.outcome(batch, f"linear-{combiner}-{name}")
+    assert_same(layer, {key: ids}, expected)
+    assert_same(columns.LinearFeatures([column], 2, combiner), features, expected)
 
 
 def test_the_cases_are_all_tried(real):
@@ -136,7 +142,12 @@ def test_a_linear_model_of_many_columns_is_the_same(real, batch):
   for name in ("cross_key", "weighted", "integers_oov", "identity", "hash"):
     column, ids_of, depth = real.layers[name]
     inputs[column.name], sizes[column.name] = ids_of(features), depth
-  assert_same(columns.LinearModel(2, sizes), inputs, real.outcome(batch, "linear-all"))
+  expected = real.outcome(batch, "linear-all")
+  assert_same(columns.LinearModel(2, sizes), inputs, expected)
+  buckets = fc.bucketized_column(fc.numeric_column("x", shape=(2,)), cases.BOUNDARIES)
+  live = [buckets, fc.numeric_column("y", shape=(2,))]
+  live += [real.layers[n][0] for n in ("weighted", "cross_key", "hash", "identity", "integers_oov")]
+  assert_same(columns.LinearFeatures(live, 2), features, expected)
 
 
 @pytest.mark.parametrize("batch", BATCHES[::2], ids="-".join)

@@ -31,7 +31,7 @@ def inputs(
     ImportError: if this TensorFlow has no feature columns.
     ValueError: naming the feature, if columns take it for different things.
   """
-  found = raw_features(columns)
+  found = raw_features(as_list(columns))
   unknown = sorted(set(dtypes or ()) - set(found))
   if unknown:
     raise ValueError(f"dtypes has {unknown[0]!r}, but no column reads such a feature.")
@@ -68,21 +68,21 @@ class Feature:
     if self.shape is not None and self.crossed and self.dtype is not None:
       # A cross takes no floats: the column converts the whole numbers itself.
       dtype = "int64"
-    arguments = {} if "/" in key else {"name": key}
+    arguments: dict[str, Any] = {} if "/" in key else {"name": key}
     if self.shape is None and (sparse or self.is_sparse):
       arguments["sparse"] = True
     shape = (None,) if self.shape is None else self.shape
     return tf.keras.Input(shape, dtype=dtype, **arguments)
 
 
-def raw_features(columns: Any) -> dict[str, Feature]:
+def raw_features(columns: Iterable[Any]) -> dict[str, Feature]:
   """Returns the raw features that columns read, by their names.
 
   Raises:
     ValueError: naming the feature, if columns take it for different things.
   """
   found: dict[str, Feature] = {}
-  for column in walk(as_list(columns)):
+  for column in walk(columns):
     if hasattr(column, "hash_bucket_size") and hasattr(column, "keys"):
       for key in column.keys:
         if isinstance(key, str):
