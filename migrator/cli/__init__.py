@@ -19,6 +19,7 @@ _COMMANDS = {
   "lint": ("migrator.cli.lint", "Report deprecated and faulty checkpoint APIs."),
   "inspect": ("migrator.cli.inspect", "Show what is in a TF1 checkpoint."),
   "convert": ("migrator.cli.convert", "Convert TF1 checkpoints to TF2."),
+  "eject": ("migrator.cli.eject", "Print a model without its tf.feature_column objects."),
   "verify": ("migrator.cli.verify", "Run a program before and after, and compare the two."),
   "rule": ("migrator.cli.rule", "Explain one rule."),
   "rules": ("migrator.cli.rules", "List all rules."),

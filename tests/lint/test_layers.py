@@ -18,9 +18,10 @@ RULES = {
   # Map files are TOML, which Python reads itself from 3.11 on.
   "runtime": ((), (*TENSORFLOW, "numpy", "google", "tomli")),
   "checkpoint": (("runtime",), (*TENSORFLOW, "numpy")),
+  "eject": (("checkpoint", "rewrite", "runtime"), (*TENSORFLOW, "numpy")),
   "verify": ((), ()),
   "cli": (
-    ("analysis", "checkpoint", "lint", "rewrite", "source", "verify"),
+    ("analysis", "checkpoint", "eject", "lint", "rewrite", "source", "verify"),
     ("click", "tomli"),
   ),
 }

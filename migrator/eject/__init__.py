@@ -1,0 +1,1 @@
+"""Live feature columns of a model -> layers that take their place, as source code."""
