@@ -5,7 +5,8 @@ from __future__ import annotations
 import abc
 import ast
 import dataclasses
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
 from migrator.analysis import facts
@@ -225,6 +226,9 @@ class Expressions(abc.ABC):
     plan, replaced = self.plan, {}
     for name, value in self._names(node, environment):
       if value is not None and value.text and value.text != name.id:
+        if moves.is_read_late(plan.module, name, node) and self._varies(name):
+          # Not the value of now, but the last one that the variable gets.
+          raise NotStatic(name, f"a lambda reads `{name.id}`, which has more than one value")
         replaced[name] = value.text
     try:
       for name, text in replaced.items():
@@ -234,6 +238,15 @@ class Expressions(abc.ABC):
     finally:
       for name in replaced:
         del plan.expressions[name]
+
+  def _varies(self, name: ast.Name) -> bool:
+    """Whether a variable gets several values while its function runs once."""
+    module = self.plan.module
+    if moves.has_many_values(module, name):
+      return True
+    _, bindings = module.scope_of[name].lookup(name.id)
+    around = module.ancestors(bindings[0].node)
+    return any(isinstance(a, (ast.For, ast.While)) for a in _up_to_function(around))
 
   def _reads(self, node: ast.expr, environment: Any) -> Iterator[ast.AST]:
     for inner in ast.walk(node):
@@ -261,6 +274,11 @@ class Expressions(abc.ABC):
         continue  # a variable of a comprehension or lambda in the expression
       found = environment.find(name.id)
       yield name, found[1] if found is not None else None
+
+
+def _up_to_function(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+  """The first ones of these, up to that which opens a scope of its own."""
+  return itertools.takewhile(lambda n: not isinstance(n, (ast.FunctionDef, ast.Lambda)), nodes)
 
 
 def _nodes(environment: Any) -> Iterator[ast.AST]:

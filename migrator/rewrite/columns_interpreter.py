@@ -206,8 +206,11 @@ class Interpreter(Expressions):
 
   def _has_one_value(self, target: ast.Name) -> bool:
     """Whether a variable may be read in the new function in place of its value."""
-    _, bindings = self.plan.module.scope_of[target].lookup(target.id)
-    return len(bindings) == 1 and bindings[0].kind != "loop"
+    if moves.has_many_values(self.plan.module, target):
+      return False
+    # In a loop each round has its own value; only that around the place stands still there.
+    loops = (a for a in self.plan.module.ancestors(target) if isinstance(a, (ast.For, ast.While)))
+    return all(loop in self._around for loop in loops)
 
   def _augment(self, statement: ast.AugAssign, environment: Environment) -> None:
     target = statement.target

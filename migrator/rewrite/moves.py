@@ -84,6 +84,24 @@ def name_obstacle(module: Module, name: ast.Name, node: ast.AST, place: ast.AST)
   return None
 
 
+def has_many_values(module: Module, name: ast.Name) -> bool:
+  """Whether a variable is bound at several places, or by a loop."""
+  _, bindings = module.scope_of[name].lookup(name.id)
+  return len(bindings) != 1 or bindings[0].kind == "loop"
+
+
+def is_read_late(module: Module, name: ast.Name, node: ast.AST) -> bool:
+  """Whether a lambda in `node` reads the name, when it is called, as what it is by then."""
+  inner: ast.AST = name
+  for outer in (name, *module.ancestors(name)):
+    if isinstance(outer, ast.Lambda) and outer.body is inner:
+      return True
+    if outer is node:
+      break
+    inner = outer
+  return False
+
+
 def _between(module: Module, node: ast.AST, place: ast.AST) -> Optional[list[ast.stmt]]:
   """The statements from that of `node` to that of `place` in one block; None across blocks.
 
