@@ -16,6 +16,7 @@ from migrator.rewrite import (
   emit,
   head_losses,
   input_fns,
+  late_changes,
   networks,
   optimizers,
   run_config,
@@ -93,6 +94,26 @@ class Network:
     """Whether three or more logits show what they are, without the loss."""
     return "SparseCategoricalCrossentropy" in self.loss
 
+  @property
+  def is_keras(self) -> bool:
+    """Whether the model is the user's own, compiled already; see `keras_estimators`."""
+    return False
+
+  @property
+  def flavour(self) -> str:
+    """The flavour of the checkpoint, "" for the estimator's."""
+    return ""
+
+  def step_loss(self, model: str, loss: str, weights: str) -> str:
+    """The loss of a batch in a loop.
+
+    Args:
+      model: the variable of the model.
+      loss: the variable of the head.
+      weights: a further argument.
+    """
+    return f"{loss}(labels, {model}(features, training=True){weights})"
+
   def compile_items(self) -> list[Union[emit.Item, str]]:
     """The arguments of `model.compile` within the factory."""
     items: list[Union[emit.Item, str]] = [self.optimizer_item(), f"loss={self.loss}"]
@@ -155,7 +176,7 @@ class _Reader:
     reads = self._reads(head, found, parts)
     body = self._body(given_parts, head, found, reads)
     self._check_names(body, reads)
-    node, item = _directory(plan, arguments.get("model_dir"), policy)
+    node, item = read_directory(plan, arguments.get("model_dir"), policy)
     config = arguments.get("config")
     config_name = config.value if config is not None else None
     combined = self._network == "DNNLinearCombined"
@@ -190,6 +211,7 @@ class _Reader:
     if self._network == "Baseline" and self._flavour == "v2":
       what = "the v2 class fails in TF 2.15 itself"
       raise Unsupported("EM263", self._call, estimator=self._kind, what=what)
+    late_changes.check(plan, self._unit, self._call, self._arguments)
     for name in _PARTITIONERS:
       if self._constant(name) is not None:
         plan.report("EM262", self._arguments[name].node, argument=name)
@@ -352,7 +374,12 @@ class _Reader:
     return [*lines, *head.comments, *last]
 
 
-def _directory(plan: Plan, argument: Optional[facts.Argument], policy: run_config.Policy):
+def read_directory(plan: Plan, argument: Optional[facts.Argument], policy: run_config.Policy):
+  """The node of the model directory, None for a temporary one; and its item, if it is an argument.
+
+  Raises:
+    Unsupported: EM208, another directory than that of the RunConfig.
+  """
   if argument is not None and plan.module.constant(argument.value) is not None:
     text = plan.source(argument.value)
     if policy.model_dir is not None and plan.source(policy.model_dir) != text:

@@ -214,3 +214,29 @@ def test_predict_in_the_loop_knows_the_head_unless_three_logits_show_it():
 
   assert "runtime.predict(e, dataset, loss_fn=loss_fn)" in predict("")
   assert "runtime.predict(e, dataset)" in predict(", n_classes=3")
+
+
+@pytest.mark.parametrize(
+  "change",
+  [
+    "columns.append(tf.feature_column.numeric_column('y'))\n",
+    "columns += [tf.feature_column.numeric_column('y')]\n",
+    "units.append(3)\n",
+    "units[0] = 3\n",
+    "if True:\n    units.pop()\n",
+  ],
+)
+def test_list_that_changes_between_the_constructor_and_a_call_is_refused(change):
+  made = HEAD + "units = [4, 3]\ne = tf1.estimator.DNNClassifier(units, columns, 'm')\n"
+  assert "changed in line" in left_whole(made + change + TRAIN, "EM208")
+  assert transformed(made + TRAIN + change)
+
+
+def test_list_that_changes_before_the_constructor_or_after_another_binding_is_read_at_once():
+  made = "units = [4]\nunits.append(2)\ne = tf1.estimator.DNNClassifier(units, columns, 'm')\n"
+  assert transformed(HEAD + made + "units = []\nunits.append(3)\n" + TRAIN)
+
+
+def test_list_that_grows_in_the_loop_around_its_estimator_is_read_at_once():
+  made = "units.append(4)\n    e = tf1.estimator.DNNClassifier(units, columns, None)\n    "
+  assert transformed(HEAD + "units = []\nfor _ in range(3):\n    " + made + TRAIN)
