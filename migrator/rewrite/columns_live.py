@@ -29,7 +29,11 @@ def name(plan: Plan, live: Mapping[str, ast.expr], part: str) -> str:
   node = live[part]
   if isinstance(node, ast.Name):
     return plan.source(node)
-  return "feature_columns" if len(live) == 1 else f"{part}_columns"
+  found = "feature_columns" if len(live) == 1 else f"{part}_columns"
+  read = {n.id for e in live.values() for n in ast.walk(e) if isinstance(n, ast.Name)}
+  while found in read:
+    found = f"all_{found}"
+  return found
 
 
 def variables(plan: Plan, live: Mapping[str, ast.expr]) -> list[str]:

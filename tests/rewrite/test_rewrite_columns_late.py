@@ -57,3 +57,10 @@ def test_a_lambda_with_a_value_of_its_own_is_written_out(head):
   *_, logits = layers("listed", head, "linear")
   assert logits.count("Normalizer(lambda") == 2
   assert '"bc"' in logits
+
+
+def test_variable_of_the_programs_columns_has_another_name_than_what_it_reads():
+  head = "feature_columns = [fc.numeric_column(k) for k in read()]\n"
+  text = transformed(program("feature_columns + [fc.numeric_column('z')]", head, "linear"))
+  assert "all_feature_columns = feature_columns + [fc.numeric_column('z')]\n" in text
+  assert "runtime.columns.inputs(all_feature_columns)" in text
