@@ -80,6 +80,11 @@ class Network:
     return (code, self.model, self.loss, *((part, o.text) for part, o in self.parts))
 
   @property
+  def gives_classes(self) -> bool:
+    """Whether the loss is the stock one of classes."""
+    return "SparseCategoricalCrossentropy" in self.loss
+
+  @property
   def has_head(self) -> bool:
     """Whether the loss is a head of the runtime, which takes labels in a form of its own."""
     return ".heads." in self.loss

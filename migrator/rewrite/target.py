@@ -272,11 +272,12 @@ class Target(abc.ABC):
     """
     keys = input_fns.feature_keys(self.plan, call.arguments["input_fn"].value)
     has_head = any(network.has_head for network in self.networks)
-    if keys is not None and keys == self.feature_keys and self.scalar_features and not has_head:
+    # Keras 2 takes labels [B] for logits [B, 1] apart in another way outside of `fit`.
+    shapes_labels = bool(self.loss) and any(not network.gives_classes for network in self.networks)
+    needed = has_head or shapes_labels
+    if keys is not None and keys == self.feature_keys and self.scalar_features and not needed:
       return ""
-    arguments = ", ".join(
-      [self.model(call.owner), *([self.loss] if has_head and self.loss else [])]
-    )
+    arguments = ", ".join([self.model(call.owner), *([self.loss] if needed and self.loss else [])])
     return f".map({self.plan.runtime()}.only_inputs({arguments}))"
 
   def seed(self, network: canned.Network) -> list[str]:
