@@ -7,7 +7,8 @@ logits are a feature, so that nothing has to be trained.
 import numpy as np
 
 ROWS = 40
-BATCH = 16  # The last batch is smaller.
+BATCH = 16
+BATCHES = 3  # The last is smaller.
 NAMES = ["ash", "birch", "cedar"]
 REDUCTIONS = ("sum", "sum_over_batch_size", "mean", "sum_over_nonzero_weights")
 
