@@ -30,11 +30,15 @@ def only_inputs(model: Any, loss_fn: Any = None) -> Callable:
     weights) for a head with a weight column.
 
   Raises:
-    ValueError: when it is called, naming the feature, if it lacks one or cannot make it fit.
+    ValueError: when it is called, naming the feature, if it lacks one or cannot make it fit, or for a stock
+      loss that only looks like the Estimator's: a sum of mean squared errors of several numbers.
     InvalidArgumentError: when the dataset runs, alike.
   """
   adapt = InputAdapter(model)
 
+  # Functions of the program in it, as a normalizer_fn, were not converted in an Estimator either; and errors
+  # stay what they are.
+  @tf.autograph.experimental.do_not_convert
   def fit(features, *labels):
     if not labels:
       return adapt(features)
@@ -105,6 +109,8 @@ def _head(model: Any, loss: Any) -> Optional[Any]:
     return None
   try:
     return heads.of(loss, shape[-1])
+  except heads.LossDiffers:
+    raise
   except (TypeError, ValueError):
     # A loss that no canned Estimator had takes the labels of the program.
     return None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from migrator import runtime
 from migrator.runtime import heads
 
 keras = tf.keras.losses
@@ -102,3 +103,20 @@ def test_own_loss_and_link_are_used():
   predictions = head.predictions(tf.zeros([2, 1]))
   assert list(predictions) == ["predictions", "logits"]
   assert predictions["predictions"].numpy().tolist() == [[1.0], [1.0]]
+
+
+def test_a_sum_of_means_is_not_trained_where_the_estimator_had_a_sum():
+  x = tf.keras.Input([1])
+  model = tf.keras.Model(x, tf.keras.layers.Dense(2)(x))
+  data = tf.data.Dataset.from_tensors(([[1.0]], [[1.0, 2.0]]))
+  loss = keras.MeanSquaredError(reduction="sum")
+  message = r"RegressionHead\(2, loss_reduction='sum'\)"
+  with pytest.raises(ValueError, match=message):
+    data.map(runtime.only_inputs(model, loss))
+  model.compile(loss=loss)
+  with pytest.raises(ValueError, match=message):
+    data.map(runtime.only_inputs(model))
+  # A mean is the Estimator's; an own loss takes the labels as they are.
+  for loss in (keras.MeanSquaredError(), keras.Huber()):
+    (_, labels), *_ = data.map(runtime.only_inputs(model, loss))
+    np.testing.assert_array_equal(labels, [[1.0, 2.0]])

@@ -37,6 +37,11 @@ class ColumnLayer(tf.keras.layers.Layer):
     # XLA has neither strings nor sparse tensors.
     self.supports_jit = False
 
+  @tf.autograph.experimental.do_not_convert
+  def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    """Calls the layer; no function was converted in a column either, nor a normalizer_fn."""
+    return super().__call__(*args, **kwargs)
+
   def add_float(self, name: str, shape: tuple, initializer: Any, trainable: bool = True) -> Any:
     """Makes a float32 weight, whatever the policy of the layer's results is."""
     return self.add_weight(

@@ -10,7 +10,7 @@ from typing import Any
 from migrator.runtime.heads.base import LOSS, Head
 from migrator.runtime.heads.classes import BinaryClassHead, MultiClassHead
 from migrator.runtime.heads.compiled import CompiledHead
-from migrator.runtime.heads.infer import for_classes, of, prepare
+from migrator.runtime.heads.infer import LossDiffers, for_classes, of, prepare
 from migrator.runtime.heads.multi import MultiHead
 from migrator.runtime.heads.multi_label import MultiLabelHead
 from migrator.runtime.heads.regression import (
@@ -25,6 +25,7 @@ __all__ = [
   "CompiledHead",
   "Head",
   "LogisticRegressionHead",
+  "LossDiffers",
   "MultiClassHead",
   "MultiHead",
   "MultiLabelHead",

@@ -15,6 +15,10 @@ from migrator.runtime.heads.regression import RegressionHead
 _PLAIN = {"from_logits": True, "label_smoothing": 0.0, "ignore_class": None, "axis": -1}
 
 
+class LossDiffers(ValueError):
+  """A stock loss looks like an Estimator's, and is another one for so many logits."""
+
+
 def of(loss: Any, logits_dimension: Optional[int] = None) -> Head:
   """Returns the head of a loss: itself, or what a stock loss stands for.
 
@@ -27,6 +31,7 @@ def of(loss: Any, logits_dimension: Optional[int] = None) -> Head:
   Raises:
     TypeError: if it is no Keras loss, or one that no Estimator had.
     ValueError: if it is one with arguments that no Estimator had.
+    LossDiffers: a ValueError, if the Estimator's loss of so many logits was another.
   """
   if isinstance(loss, Head):
     return loss
@@ -98,7 +103,7 @@ def _binary(reduction: str, dimension: Optional[int]) -> Head:
 
 def _regression(reduction: str, dimension: Optional[int]) -> Head:
   if dimension and dimension > 1 and reduction == "sum":
-    raise ValueError(
+    raise LossDiffers(
       f"MeanSquaredError takes the mean over the {dimension} values of a label before it sums; the "
       f"Estimator summed all: use runtime.heads.RegressionHead({dimension}, loss_reduction='sum')."
     )
