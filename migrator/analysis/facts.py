@@ -51,8 +51,11 @@ def _parameters() -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
           yield (name, flavour), tuple(text.split())
 
 
-# The constructors of the canned estimators, by class and flavour.
+# The constructors of the canned estimators, by class and flavour, and the function that wraps a Keras model.
 PARAMETERS = dict(_parameters())
+_KERAS = """keras_model keras_model_path custom_objects model_dir config checkpoint_format metric_names_map
+  export_outputs"""
+PARAMETERS["model_to_estimator", "v2"] = tuple(_KERAS.split())
 RUN_CONFIG_PARAMETERS = tuple(
   """model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs
   session_config keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps

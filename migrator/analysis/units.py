@@ -9,6 +9,7 @@ from migrator.analysis import facts, flows, symbols
 from migrator.analysis.module import Module
 
 ESTIMATOR_SUFFIXES = ("Classifier", "Regressor", "Estimator")
+KERAS = "model_to_estimator"
 _TRAIN_AND_EVALUATE = "train_and_evaluate"
 _SPELLINGS = {"export_savedmodel": "export_saved_model"}
 _METHODS = frozenset(facts.METHOD_PARAMETERS) - {_TRAIN_AND_EVALUATE}
@@ -97,8 +98,10 @@ class Unit:
 
 
 def estimator_kind(symbol: symbols.Symbol) -> Optional[str]:
-  """The class name, if the symbol is an estimator's class; else None."""
+  """The class name, if the symbol is an estimator's class, or `KERAS`; else None."""
   head, _, name = symbol.path.rpartition(".")
+  if symbol.path == f"tf.keras.estimator.{KERAS}":
+    return KERAS
   if head in ("tf.estimator", "tf.estimator.tpu", "tf.estimator.experimental") and (
     name.endswith(ESTIMATOR_SUFFIXES) or name == "KMeans"
   ):
@@ -134,6 +137,8 @@ def find_units(module: Module, source_version: Optional[int] = None) -> list[Uni
     kind = estimator_kind(symbol)
     if kind is not None:
       flavour, reason = flavour_of(module, symbol, source_version)
+      if kind == KERAS:
+        flavour, reason = "v2", ""  # that of the Keras optimizers, in every version
       made[call] = _Made(call, symbol, kind, flavour, reason)
 
   def is_known(call: ast.Call) -> bool:

@@ -44,27 +44,30 @@ class FitTarget(Target):
     ]
     return emit.block(f"def {name}():", body, style)
 
-  def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
-    lines = [*self.seed(network), f"{self.unit.name} = {factory}()"]
+  def construct(self, network, made: str, style: emit.Style, first: bool) -> list[str]:
+    lines = [*self.seed(network)]
+    lines += [f"{self.model_name} = {made}"] if made != self.model_name else []
     lines += network.policy.comments if first else ()
-    return lines + self._made(network, f"{self.backup} = ", self.unit.name, style)
+    return lines + self._made(network, f"{self.backup} = ", self.model_name, style)
 
   def _made(self, network, prefix: str, model: str, style: emit.Style) -> list[str]:
     """A statement that makes the BackupAndRestore of a model."""
     items: list[Union[emit.Item, str]] = [model, self.directory(network)]
-    items += [f'variable_scope="{network.scope}"', f'flavour="{self.unit.flavour}"']
+    items.append(f'variable_scope="{network.scope}"')
+    items += [f"head={network.loss}"] if network.is_keras else []
+    items.append(f'flavour="{network.flavour or self.unit.flavour}"')
     items += network.policy.items(*_POLICY)
     items += [f"warm_start_from={network.warm_start}"] if network.warm_start else []
     items += [f"metrics=[{', '.join(network.added)}]"] if network.added else []
     head = f"{prefix}{self.plan.runtime()}.BackupAndRestore("
     return emit.bracketed(head, items, ")", style)
 
-  def construct_handle(self, construction, network, factory: str, style: emit.Style) -> None:
+  def construct_handle(self, construction, network, made: str, style: emit.Style) -> None:
     """The BackupAndRestore itself takes the place of the estimator."""
     edit = self.plan.statement(construction.call)
     edit.before += self.seed(network)
     prefix, suffix = handles.around(self.plan, construction.call)
-    lines = self._made(network, prefix, f"{factory}()", style)
+    lines = self._made(network, prefix, made, style)
     edit.replacement = [*network.policy.comments, *lines[:-1], lines[-1] + suffix]
 
   def directory(self, network: canned.Network) -> Union[emit.Item, str]:
@@ -80,7 +83,7 @@ class FitTarget(Target):
     return handles.owner(self.plan, node) if self.unit.handle else self.backup
 
   def model(self, node: ast.expr) -> str:
-    return f"{handles.owner(self.plan, node)}.model" if self.unit.handle else self.unit.name
+    return f"{handles.owner(self.plan, node)}.model" if self.unit.handle else self.model_name
 
   def model_dir(self, node: ast.expr) -> str:
     return f"{self.saver(node)}.model_dir"

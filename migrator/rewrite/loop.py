@@ -34,7 +34,7 @@ class LoopTarget(LoopMethods, Target):
     self.resume_data = resume_data
     name = self.base
     # A handle is made in a function of its own.
-    self.variable = plan.fresh("model", f"{name}_model") if unit.handle else unit.name
+    self.variable = plan.fresh("model", f"{name}_model") if unit.handle else self.model_name
     self.names = {n: plan.fresh(n, f"{name}_{n}") for n in _VARIABLES}
     self.names |= {n: plan.fresh(n, f"{n}_{name}") for n in FUNCTIONS if self.needs(n)}
     self.loss = self.names["loss_fn"]
@@ -81,17 +81,18 @@ class LoopTarget(LoopMethods, Target):
   def factory(self, network: canned.Network, name: str, style: emit.Style) -> list[str]:
     return emit.block(f"def {name}():", [*network.body, f"return {network.model}"], style)
 
-  def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
+  def construct(self, network, made: str, style: emit.Style, first: bool) -> list[str]:
     runtime, n = self.plan.runtime(), self.names
     lines = self._directory(network)
-    lines += [*self.seed(network), f"{self.variable} = {factory}()"]
+    lines += self.seed(network)
+    lines += [f"{self.variable} = {made}"] if made != self.variable else []
     optimizer = network.optimizer_item(self.variable, "")
     lines += optimizer.leading
     note = f"  {optimizer.trailing}" if optimizer.trailing else ""
     lines.append(f"{n['optimizer']} = {optimizer.text}{note}")
     lines.append(f"{n['loss_fn']} = {network.loss}")
     items = [self.variable, n["optimizer"], f'scope="{network.scope}"']
-    items.append(f'flavour="{self.unit.flavour}"')
+    items.append(f'flavour="{network.flavour or self.unit.flavour}"')
     head = f"{n['checkpoint']} = {runtime}.named_checkpoint("
     lines += emit.bracketed(head, items, ")", style)
     lines.append(f'{n["step"]} = {n["checkpoint"]}.by_name["global_step"]')
@@ -171,7 +172,7 @@ class LoopTarget(LoopMethods, Target):
   def train_step_function(self, style: emit.Style) -> list[str]:
     n, model = self.names, self.variable
     weights = self._weights()
-    tape = [f"loss = {n['loss_fn']}(labels, {model}(features, training=True){weights})"]
+    tape = [f"loss = {self.networks[-1].step_loss(model, n['loss_fn'], weights)}"]
     body = [
       *emit.block(f"with {self.tf}.GradientTape() as tape:", tape, style.nested()),
       f"variables = {model}.trainable_variables",

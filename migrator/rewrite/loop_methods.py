@@ -172,12 +172,12 @@ class LoopMethods(Target):
     return f"{evaluate}, model_dir={self.path}{metrics})"
 
   def construct_handle(
-    self, construction, network: canned.Network, factory: str, style: emit.Style
+    self, construction, network: canned.Network, made: str, style: emit.Style
   ) -> None:
     """A function makes the loop, and an object of its functions takes the estimator's place."""
     plan = self.plan
     plan.needs("import types")
-    body = handles.spaced(self.construct(network, factory, style.nested(), True))
+    body = handles.spaced(self.construct(network, made, style.nested(), True))
     members = [f"{n}={self.names[n]}" for n in FUNCTIONS[1:] if n in self.names]
     members.append(f"model_dir={self.path}")
     body += ["", *emit.bracketed("return types.SimpleNamespace(", members, ")", style.nested())]

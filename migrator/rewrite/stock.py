@@ -48,16 +48,16 @@ class StockTarget(FitTarget):
         what = "the BackupAndRestore of --stock does not leave its saves to a CheckpointSaver"
         raise Unsupported("EM218", call.arguments["hooks"].node, what=what)
 
-  def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
+  def construct(self, network, made: str, style: emit.Style, first: bool) -> list[str]:
     if network.directory is None:
       node = self.unit.constructions[0].call
       raise Unsupported("EM218", node, what="--stock needs a model_dir")
     runtime = self.plan.runtime()
     self.plan.needs("import os")
-    name, path = self.unit.name, network.directory
-    lines = [*self.seed(network), f"{name} = {factory}()"]
+    name, path = self.model_name, network.directory
+    lines = [*self.seed(network), *([f"{name} = {made}"] if made != name else [])]
     items = [name, f"{name}.optimizer", f'scope="{network.scope}"']
-    items.append(f'flavour="{self.unit.flavour}"')
+    items.append(f'flavour="{network.flavour or self.unit.flavour}"')
     head = f"{self.checkpoint} = {runtime}.named_checkpoint("
     lines += emit.bracketed(head, items, ")", style)
     load = f"{runtime}.load_tf1_checkpoint({self.checkpoint}, {path}).step"
@@ -91,7 +91,7 @@ class StockTarget(FitTarget):
       "verbose=0",
     ]
     style = plan.style_at(statement)
-    lines = emit.bracketed(f"{self.unit.name}.fit(", items, ")", style)
+    lines = emit.bracketed(f"{self.model_name}.fit(", items, ")", style)
     plan.statement(statement).replacement = lines
     plan.report("EM214", call.call, what=_LOSES.format(every=every))
 

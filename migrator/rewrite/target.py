@@ -15,6 +15,7 @@ from migrator.rewrite import (
   handles,
   hook_lists,
   input_fns,
+  keras_estimators,
   specs,
 )
 from migrator.rewrite.plan import Plan, Unsupported
@@ -48,6 +49,8 @@ class Target(abc.ABC):
     self.unit = unit
     self.exact = exact
     self.base = handles.base(unit)
+    # The variable of the Keras model, where it has one.
+    self.model_name = keras_estimators.variable(plan, unit)
     self.evaluation = ""  # the variable of the evaluations of train_and_evaluate
     self.feature_keys: Optional[frozenset[str]] = None
     self.scalar_features = False
@@ -79,7 +82,9 @@ class Target(abc.ABC):
     factories: dict[tuple, str] = {}
     networks = self.networks = []
     for construction in self.unit.constructions:
-      network = canned.read(self.plan, self.tf, self.unit, construction, self.exact)
+      is_keras = construction.kind == units.KERAS
+      reader = keras_estimators.read if is_keras else canned.read
+      network = reader(self.plan, self.tf, self.unit, construction, self.exact)
       networks.append(network)
       self.directories.append((construction.call, network.directory_node))
       same = len(networks) == 1 or network.columns.keys == self.feature_keys
@@ -109,10 +114,14 @@ class Target(abc.ABC):
     statement = plan.module.statement(construction.call)
     block = plan.module.parents[statement]
     key = (block, network.key())
-    if key not in factories:
+    if network.is_keras:
+      edit.comments += plan.argument_comments(construction.call)
+      factories[key] = network.model
+    elif key not in factories:
       other = "create" if self.unit.handle else "make"
       factories[key] = plan.fresh(f"create_{self.base}", f"{other}_{self.base}")
       edit.before += self.factory(network, factories[key], style)
+      factories[key] += "()"
     else:
       edit.comments += plan.argument_comments(construction.call)
       if not self.rebuilds and not self.unit.handle:
@@ -271,6 +280,8 @@ class Target(abc.ABC):
     the file shows that there is nothing to do.
     """
     keys = input_fns.feature_keys(self.plan, call.arguments["input_fn"].value)
+    if any(network.is_keras for network in self.networks):
+      return f".map({self.plan.runtime()}.model_inputs({self.model(call.owner)}))"
     has_head = any(network.has_head for network in self.networks)
     # Keras 2 takes labels [B] for logits [B, 1] apart in another way outside of `fit`.
     shapes_labels = bool(self.loss) and any(not network.gives_classes for network in self.networks)
@@ -296,11 +307,11 @@ class Target(abc.ABC):
     """The function that creates the model."""
 
   @abc.abstractmethod
-  def construct(self, network, factory: str, style: emit.Style, first: bool) -> list[str]:
-    """Statements in place of the constructor's."""
+  def construct(self, network, made: str, style: emit.Style, first: bool) -> list[str]:
+    """Statements in place of the constructor's; `made` is the expression that gives the model."""
 
   @abc.abstractmethod
-  def construct_handle(self, construction, network, factory: str, style: emit.Style) -> None:
+  def construct_handle(self, construction, network, made: str, style: emit.Style) -> None:
     """Edits the statement that makes an estimator which flows on from there."""
 
   @abc.abstractmethod
