@@ -11,10 +11,17 @@ import math
 from collections.abc import Sequence
 from typing import Optional
 
-from migrator.runtime import keras_owners, renames, rnn_cells, suggest, transforms
+from migrator.runtime import (
+  keras_owners,
+  optimizer_counts,
+  renames,
+  rnn_cells,
+  suggest,
+  transforms,
+)
 from migrator.runtime.contents import Contents
 from migrator.runtime.name_map import NameMap, Source
-from migrator.runtime.named import ITERATIONS, LEARNING_RATE, STEP, NamedCheckpoint, iterations_name
+from migrator.runtime.named import ITERATIONS, LEARNING_RATE, STEP, NamedCheckpoint
 from migrator.runtime.plan_items import Item, Plan, near, shape_hint
 from migrator.runtime.slots import AVERAGE, Kind, Slot
 from migrator.runtime.tf1_reader import Tf1Checkpoint
@@ -91,6 +98,8 @@ class _Planner:
     unused = [k for k in unused if k not in contents.counters and k not in contents.unknown]
     self._tell(unused)
     step = contents.step or 0
+    counts, counted = optimizer_counts.counts(checkpoint, self._source, self._items, owners)
+    self._notes += counted
     return Plan(
       contents=contents,
       items=self._items,
@@ -99,7 +108,7 @@ class _Planner:
       faults=tuple(self._faults),
       unused=tuple(unused),
       step=step,
-      counts=self._counts(step, owners),
+      counts=counts,
       renamed=self._renamed,
       notes=tuple(self._notes),
       hints=self._hints(missing, unused),
@@ -272,59 +281,6 @@ class _Planner:
       )
       return
     self._items[name] = Item(name, keys, axis, moves, shape, dtype, slot, note)
-
-  def _counts(self, step: int, owners: Sequence[Optional[str]]) -> dict[str, int]:
-    """Returns the count of each optimizer by its name in the model's checkpoint."""
-    trained_by = self._checkpoint.trained_by
-    counts = {}
-    for place, state in enumerate(self._checkpoint.states):
-      weights = {name for name, p in trained_by.items() if p == place}
-      items = [
-        item
-        for item in self._items.values()
-        if item.name in weights or (item.slot and item.name.rpartition("/")[0] in weights)
-      ]
-      if self._source.flavour == "v2":
-        counts[iterations_name(place)] = self._keras_updates(owners[place], step)
-      else:
-        counts[iterations_name(place)] = self._updates(state.adam_betas(), items, step)
-    return counts
-
-  def _keras_updates(self, owner: Optional[str], step: int) -> int:
-    """Returns the count of a Keras optimizer; without one of its own it used the global step."""
-    if owner is None:
-      counted = self._contents.keras_updates()
-    else:
-      counted = self._contents.optimizers[owner].hyperparameters.get("iter")
-    if counted not in (None, step):
-      self._notes.append(
-        f"The optimizer has made {counted} updates, the global step is {step}: both are kept."
-      )
-    return step if counted is None else int(counted)
-
-  def _updates(self, betas: Optional[tuple[float, float]], items: list[Item], step: int) -> int:
-    """Returns the count of the optimizer that trains `items`; `betas` if it is an Adam."""
-    if betas is None:
-      return step
-    if not any(item.slot for item in items):
-      return 0  # New moments, so the correction of their bias begins anew.
-    names = {
-      optimizer
-      for item in items
-      for keys in item.keys
-      for key in keys
-      if key in self._contents.variables
-      for optimizer in self._contents.variables[key].optimizers[:1]
-    }
-    adams = [n for n in sorted(names) if self._contents.optimizers[n].kind == "Adam"]
-    if self._contents.step is None and not adams:
-      return 0
-    updates = self._source.adam_updates(*betas, optimizer=adams[0] if len(adams) == 1 else None)
-    if updates != step:
-      self._notes.append(
-        f"Adam has made {updates} updates, the global step is {step}: both are kept."
-      )
-    return updates
 
   def _tell(self, unused: list[str]) -> None:
     """Adds what a person should know."""
