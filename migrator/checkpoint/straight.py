@@ -49,17 +49,19 @@ def select(source: Source, contents: Contents) -> Selection:
   extra = sorted((set(names) - kept - steps) | (averages & set(names)))
   notes = []
   if contents.dialect_id == "v2":
-    values += _learning_rate(source, contents, names)
+    rates, note = _learning_rates(source, contents, names)
+    values += rates
+    extra += [tensor.name for tensor in rates[1:]]
+    notes += [note] if note else []
     notes.append(
       "The hyperparameters of the Keras optimizer are kept under their own names; a program that "
       "restores the output goes on with those that it has itself, but for the learning rate."
     )
   if ITERATIONS not in names:
-    count, note = _updates(contents)
-    if count is not None:
-      values.append(tensors.number(ITERATIONS, count))
-    if note:
-      notes.append(note)
+    counts, note = _updates(contents)
+    values += [tensors.number(_place(ITERATIONS, i), count) for i, count in enumerate(counts)]
+    extra += [_place(ITERATIONS, place) for place in range(1, len(counts))]
+    notes += [note] if note else []
   if contents.step_note:
     notes.append(contents.step_note)
   return Selection(
@@ -106,19 +108,74 @@ def _tensor(source: Source, name: str, keys: tuple[str, ...], slot: bool = False
   return Tensor(name, entry.dtype, entry.shape, keys, pieces, slot=slot)
 
 
-def _learning_rate(source: Source, contents: Contents, names: dict) -> list[Tensor]:
-  """Returns the learning rate under the name that a migrated v2 program looks for."""
+def _place(name: str, place: int) -> str:
+  """Returns the name of a value of one of several optimizers, as the runtime's checkpoints have it."""
+  return f"{name}_{place}" if place else name
+
+
+def _are_several(contents: Contents) -> bool:
+  """Returns whether there are optimizers that have trained a part of the variables each."""
+  trained = [name for optimizer in contents.optimizers.values() for name in optimizer.variables]
+  return len(contents.optimizers) > 1 and len(trained) == len(set(trained))
+
+
+def _learning_rates(source: Source, contents: Contents, names: dict) -> tuple[list[Tensor], str]:
+  """Returns the learning rates under the names that a migrated v2 program looks for, and a sentence or ""."""
   keys = [
     key
     for key in contents.counters
     if key.endswith("/" + LEARNING_RATE) and key.startswith("training/")
   ]
-  if len(keys) != 1 or LEARNING_RATE in names:
-    return []
-  return [_tensor(source, LEARNING_RATE, (keys[0],))]
+  if not keys or LEARNING_RATE in names:
+    return [], ""
+  rates = {contents.counters[key] for key in keys}
+  if len(rates) > 1:
+    return [], (
+      f"The optimizers have different learning rates ({', '.join(keys)}), and only the program knows which is "
+      f"its first, so no `{LEARNING_RATE}` is written. Convert with --model."
+    )
+  return [_tensor(source, _place(LEARNING_RATE, i), (key,)) for i, key in enumerate(keys)], ""
 
 
-def _updates(contents: Contents) -> tuple[Optional[int], str]:
+def _updates(contents: Contents) -> tuple[list[int], str]:
+  """Returns the numbers of updates that the optimizers have made, [] if untold, and a sentence or ""."""
+  if _are_several(contents) and contents.step is not None:
+    return _several_updates(contents, contents.step)
+  count, note = _single_updates(contents)
+  return [] if count is None else [count], note
+
+
+def _several_updates(contents: Contents, step: int) -> tuple[list[int], str]:
+  """Returns what `_updates` does for several optimizers: only the program knows their order."""
+  counts = []
+  for name, optimizer in contents.optimizers.items():
+    counted = optimizer.hyperparameters.get("iter")
+    try:
+      if optimizer.kind == "Adam" and contents.dialect_id == "v1":
+        counted = dialects.adam_updates(contents, name, *_BETAS)
+    except CheckpointError as error:
+      return [], _unknown_count(error)
+    counts.append(step if counted is None else int(counted))
+  if len(set(counts)) > 1:
+    return [], (
+      f"The optimizers have made different numbers of updates ({', '.join(map(str, sorted(set(counts))))}), "
+      f"so no `{ITERATIONS}` is written. Convert with --model."
+    )
+  written = ", ".join(f"`{_place(ITERATIONS, place)}`" for place in range(len(counts)))
+  return counts, (
+    f"There are {len(counts)} optimizers ({', '.join(contents.optimizers)}), and each has made {counts[0]} updates: "
+    f"{written}. For a program that has another number of them, convert with --model."
+  )
+
+
+def _unknown_count(error: CheckpointError) -> str:
+  return (
+    f"The number of Adam's updates is not written as `{ITERATIONS}`: {error} A conversion with --model "
+    "knows the decay rates, and which variables are whose."
+  )
+
+
+def _single_updates(contents: Contents) -> tuple[Optional[int], str]:
   """Returns the number of updates that the optimizer has made, or None, and a sentence or ""."""
   if contents.step is None:
     return None, ""
@@ -130,10 +187,7 @@ def _updates(contents: Contents) -> tuple[Optional[int], str]:
       count = dialects.adam_updates(contents, optimizer.name, *_BETAS)
       counts.add(contents.step if count is None else count)
     except CheckpointError as error:
-      return None, (
-        f"The number of Adam's updates is not written as `{ITERATIONS}`: {error} A conversion with --model "
-        "knows the decay rates, and which variables are whose."
-      )
+      return None, _unknown_count(error)
   if not counts:
     return contents.step, ""
   if len(counts) > 1:
@@ -162,7 +216,7 @@ def _stamp(contents: Contents, extra: list[str]) -> Tensor:
   content = {
     "format": FORMAT,
     "flavour": "v2" if contents.dialect_id == "v2" else "v1",
-    "optimizer": ", ".join(kinds) or "GradientDescent",
+    "optimizer": " and ".join(kinds) or "GradientDescent",
     "extra": extra,
   }
   return tensors.text(STAMP, json.dumps(content).encode())

@@ -62,13 +62,13 @@ def deep(case, made, units):
 def wide(case, made, units):
   """Returns the logits of the linear part."""
   key = case.get("key", canned_estimators.KEY)
-  parts = {
-    "x": made.inputs["x"],
-    "age_bucketized": made.buckets,
-    key: columns.HashIds(20)(made.inputs[key]),
-    "a_X_age_bucketized": columns.CrossIds(30)([made.buckets, made.a]),
-  }
-  sizes = {"age_bucketized": 3, key: 20, "a_X_age_bucketized": 30}
+  parts = {"x": made.inputs["x"], key: columns.HashIds(20)(made.inputs[key])}
+  sizes = {key: 20}
+  if case.get("narrow"):
+    return columns.LinearModel(units, num_buckets=sizes, name="linear_model")(parts)
+  parts["age_bucketized"] = made.buckets
+  parts["a_X_age_bucketized"] = columns.CrossIds(30)([made.buckets, made.a])
+  sizes.update({"age_bucketized": 3, "a_X_age_bucketized": 30})
   if case.get("weighted"):
     ids = columns.VocabularyIds(WORDS, num_oov_buckets=1)(made.inputs["c"])
     parts["c_weighted_by_weight"] = columns.WeightedIds()([ids, made.inputs["weight"]])
