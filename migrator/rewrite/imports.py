@@ -121,9 +121,15 @@ def _has(module: Module, top: list[ast.stmt], first: int, statement: str) -> boo
   return any(
     isinstance(n, (ast.Import, ast.ImportFrom))
     and (n.lineno < first or n in top)
-    and ast.unparse(n) == statement
+    and statement in _single(n)
     for n in module.tree.body
   )
+
+
+def _single(node: ast.stmt) -> list[str]:
+  """What an import is the same as: one statement for each name."""
+  fields = dict(ast.iter_fields(node))
+  return [ast.unparse(type(node)(**{**fields, "names": [n]})) for n in fields["names"]]
 
 
 def _root(node: ast.stmt) -> str:

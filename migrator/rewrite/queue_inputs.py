@@ -100,6 +100,10 @@ def _slices(
   texts = [plan.atom(part) for part in parts]
   if any(_must_be_kept(plan, part) for part in parts):
     kept = [plan.fresh(f"{name}_{n}") for n in ("features", "labels")[: len(parts)]]
+    if kind == "pandas_input_fn":
+      # It copied both, so that what changes in them later does not count.
+      copied = [_is_changed_in_place(plan.module, part) for part in parts]
+      texts = [f"{text}.copy()" if copy else text for text, copy in zip(texts, copied)]
     before = [f"{variable} = {text}" for variable, text in zip(kept, texts)]
     texts = kept
   if kind == "pandas_input_fn":
@@ -115,6 +119,14 @@ def _slices(
 
 def _must_be_kept(plan: Plan, node: ast.expr) -> bool:
   return not moves.is_plain(node) or moves.repeat_obstacle(plan.module, node) is not None
+
+
+def _is_changed_in_place(module: Module, node: ast.expr) -> bool:
+  """Whether an expression gives an object, or a part of one, that the file changes."""
+  if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+    return False
+  names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+  return any(moves.changes(module, load) for name in names for load in facts.loads(module, name))
 
 
 def _repeat_and_batch(plan: Plan, bound: dict[str, facts.Argument]) -> tuple[str, str]:
