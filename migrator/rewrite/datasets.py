@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
+from migrator.analysis.binding import Binding
 from migrator.analysis.module import Module
 
 _MAKES_DATASET = (
@@ -22,6 +23,13 @@ _KEEPS_DATASET = frozenset(
   group_by_window ignore_errors interleave map padded_batch prefetch ragged_batch rebatch
   rejection_resample repeat scan shard shuffle skip snapshot sparse_batch take take_while
   unbatch unique window with_options zip""".split()
+)
+# What is behind one of these is no Dataset.
+_NO_DATASET = frozenset(("get_next", "make_one_shot_iterator", "make_initializable_iterator"))
+# Modules of which it is known that they give no Datasets, or what they are, whatever is called.
+WELL_KNOWN = frozenset(
+  """tensorflow tf keras numpy pandas scipy os math collections functools itertools json sklearn re csv
+  datetime""".split()
 )
 
 
@@ -64,9 +72,47 @@ def is_dataset(module: Module, node: ast.AST, depth: int = 0) -> bool:
     definition = module.definition(node.func) if isinstance(node.func, ast.Name) else None
     if isinstance(definition, ast.FunctionDef):
       return function_returns_dataset(module, definition, depth + 1)
+    if same_functions(module, node.func, depth):
+      return True
     if isinstance(node.func, ast.Attribute):
       return node.func.attr in _KEEPS_DATASET and is_dataset(module, node.func.value, depth + 1)
   return False
+
+
+def same_functions(module: Module, node: ast.AST, depth: int = 0) -> list[ast.FunctionDef]:
+  """The functions that a name stands for one after the other, if each of them gives a Dataset."""
+  if not isinstance(node, ast.Name):
+    return []
+  _, bindings = module.scope_of.get(node, module.root).lookup(node.id)
+  found = [b.node for b in bindings if isinstance(b.node, ast.FunctionDef)]
+  if len(found) < 2 or len(found) != len(bindings):
+    return []
+  return found if all(function_returns_dataset(module, f, depth + 1) for f in found) else []
+
+
+def is_imported(module: Module, node: ast.AST, depth: int = 0) -> bool:
+  """Whether only another module, none of those that everybody knows, tells what an expression is.
+
+  `their.train_input_fn`, `their.make(files)`, or a variable that is nothing else.
+  """
+  while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+    if isinstance(node, ast.Attribute) and node.attr in _NO_DATASET:
+      return False
+    node = node.func if isinstance(node, ast.Call) else node.value
+  if not isinstance(node, ast.Name) or depth > 8:
+    return False
+  _, bindings = module.scope_of.get(node, module.root).lookup(node.id)
+  return bool(bindings) and all(_is_imported(module, binding, depth) for binding in bindings)
+
+
+def _is_imported(module: Module, binding: Binding, depth: int) -> bool:
+  if binding.kind == "import":
+    return binding.target.partition(".")[0] not in WELL_KNOWN
+  # An unpacked variable is what the right-hand side says, as far as its origin goes.
+  value = binding.value if binding.value is not None else getattr(binding.node, "value", None)
+  if not isinstance(binding.node, (ast.Assign, ast.AnnAssign)) or not isinstance(value, ast.expr):
+    return False
+  return not _refers_to(value, binding.name) and is_imported(module, value, depth + 1)
 
 
 def _refers_to(node: ast.AST, name: str) -> bool:

@@ -133,13 +133,28 @@ def joined(text: str) -> str:
   """An expression on one line, unless it has comments or a string over several lines."""
   if "\n" not in text or "#" in text or '"""' in text or "'''" in text or "\\\n" in text:
     return text
+  short = _on_one_line(text, ",")
+  # The comma of `(x,)` makes it a tuple.
+  return short if _same(short, text) else _on_one_line(text, "")
+
+
+def _on_one_line(text: str, dropped: str) -> str:
+  """Joins lines; what is dropped goes from the end of those in front of a closing bracket."""
   whole, *lines = text.split("\n")
   for line in filter(None, map(str.strip, lines)):
     if line[0] in ")]}":
-      whole = whole.rstrip(",") + line
+      whole = whole.rstrip(dropped) + line if dropped else whole + line
     else:
       whole += line if whole[-1] in "([{" else " " + line
   return whole
+
+
+def _same(one: str, other: str) -> bool:
+  """Whether two arguments of a call mean the same."""
+  try:
+    return ast.dump(ast.parse(f"f({one})")) == ast.dump(ast.parse(f"f({other})"))
+  except SyntaxError:
+    return True  # a part of an expression only
 
 
 def indented(line: str, style: Style) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional
 
 from migrator.analysis import facts, local_calls
 from migrator.analysis.module import Module
-from migrator.rewrite import datasets, input_results, queue_inputs
+from migrator.rewrite import datasets, emit, input_results, queue_inputs
 from migrator.rewrite.parsed_examples import of_unit, parses_examples
 from migrator.rewrite.plan import Plan, Unsupported
 
@@ -25,10 +25,15 @@ _SPECS = {"tf.estimator.TrainSpec": "train", "tf.estimator.EvalSpec": "eval"}
 
 
 class _Signature(NamedTuple):
-  """The parameters of an input function that are not bound yet."""
+  """The parameters of an input function that are not bound yet.
+
+  `listed`: whether these are all; `seen`: whether the file shows that the function gives a Dataset.
+  """
 
   required: tuple[str, ...]
   optional: tuple[str, ...]
+  listed: bool = True
+  seen: bool = True
 
 
 def dataset(plan: Plan, tf: str, node: ast.expr) -> str:
@@ -38,10 +43,17 @@ def dataset(plan: Plan, tf: str, node: ast.expr) -> str:
     Unsupported: EM205, a function whose result is not known to be a Dataset; EM280, one whose
       tensors no Dataset gives.
   """
+  return emit.joined(_dataset(plan, tf, node))
+
+
+def _dataset(plan: Plan, tf: str, node: ast.expr) -> str:
   module = plan.module
   if isinstance(node, ast.Call) and queue_inputs.kind_of(module, node):
     return queue_inputs.inline(plan, tf, node)
-  filled = _filled(plan, node, _signature(plan, tf, node, node))
+  signature = _signature(plan, tf, node, node)
+  filled = _filled(plan, node, signature)
+  if not signature.seen:
+    return _checked(plan, node, signature)
   if isinstance(node, ast.Lambda):
     arguments = node.args
     takes = arguments.posonlyargs or arguments.args or arguments.kwonlyargs
@@ -74,11 +86,11 @@ def _signature(plan: Plan, tf: str, node: ast.expr, place: ast.AST, depth: int =
   module = plan.module
   definition = module.definition(node)
   if isinstance(definition, ast.FunctionDef):
-    input_results.returns_dataset(plan, tf, definition, place)
-    return _parameters(definition.args, place, f"{definition.name}()")
+    seen = input_results.returns_dataset(plan, tf, definition, place)
+    return _parameters(definition.args, place, f"{definition.name}()")._replace(seen=seen)
   if isinstance(definition, ast.Lambda):
-    _check_body(plan, tf, definition, place)
-    return _parameters(definition.args, place, "a lambda")
+    seen = _check_body(plan, tf, definition, place)
+    return _parameters(definition.args, place, "a lambda")._replace(seen=seen)
   if isinstance(definition, ast.Call) and depth < 5:
     if queue_inputs.kind_of(module, definition):
       _make(plan, tf, definition)
@@ -92,8 +104,16 @@ def _signature(plan: Plan, tf: str, node: ast.expr, place: ast.AST, depth: int =
       if len(found) > 1:
         what = f"{factory.name}() gives functions with different parameters"
         raise Unsupported("EM205", place, what=what)
-      _other_results(plan, factory)
+      if all(signature.seen for signature in found):
+        _other_results(plan, factory)
       return found.pop()
+  functions = datasets.same_functions(module, node)
+  if functions:
+    found = {_parameters(f.args, place, f"{f.name}()") for f in functions}
+    if len(found) == 1:
+      return found.pop()
+  if datasets.is_imported(module, node):
+    return _Signature((), (), listed=False, seen=False)
   raise Unsupported("EM205", place, what=f"`{module.source(place)}`")
 
 
@@ -109,13 +129,16 @@ def _parameters(arguments: ast.arguments, place: ast.AST, who: str) -> _Signatur
   return _Signature(tuple(required), tuple(optional))
 
 
-def _check_body(plan: Plan, tf: str, node: ast.Lambda, place: ast.AST) -> None:
+def _check_body(plan: Plan, tf: str, node: ast.Lambda, place: ast.AST) -> bool:
+  """Whether the file shows that a lambda gives a Dataset; plans the edits of the function that it calls."""
   if datasets.is_dataset(plan.module, node.body):
-    return
+    return True
   called = local_calls.called(plan.module, node.body) if isinstance(node.body, ast.Call) else None
-  if called is None:
-    raise Unsupported("EM205", place, what="a lambda that may not return a Dataset")
-  input_results.returns_dataset(plan, tf, called, place)
+  if called is not None:
+    return input_results.returns_dataset(plan, tf, called, place)
+  if datasets.is_imported(plan.module, node.body):
+    return False
+  raise Unsupported("EM205", place, what="a lambda that may not return a Dataset")
 
 
 def _make(plan: Plan, tf: str, call: ast.Call) -> None:
@@ -142,11 +165,13 @@ def _partial(plan: Plan, tf: str, node: ast.Call, place: ast.AST, depth: int) ->
   if None in bound:
     if _FILLED.intersection(names):
       raise Unsupported("EM205", place, what=f"`{plan.module.source(node)}`")
-    return _Signature((), ())
+    return _Signature((), (), inner.listed, inner.seen)
   open_names = [n for n in names if n not in bound]
   return _Signature(
     tuple(n for n in inner.required if n in open_names),
     tuple(n for n in inner.optional if n in open_names),
+    inner.listed,
+    inner.seen,
   )
 
 
@@ -156,6 +181,19 @@ def _call_of_partial(plan: Plan, node: ast.Call, filled: list[str]) -> str:
     prefix = f"{keyword.arg}=" if keyword.arg else "**"
     arguments.append(prefix + plan.source(keyword.value))
   return f"{plan.source(node.args[0])}({', '.join([*arguments, *filled])})"
+
+
+def _checked(plan: Plan, node: ast.expr, signature: _Signature) -> str:
+  """A call that asks the running program whether an input function gives a Dataset."""
+  text = plan.source(node)
+  plan.report("EM283", node, function=text)
+  arguments = [text]
+  if "mode" in (*signature.required, *signature.optional) or not signature.listed:
+    mode = _mode(plan.module, node)
+    if mode is None:
+      raise Unsupported("EM205", node, what=f"`{text}` may take `mode`")
+    arguments.append(f'mode="{mode}"')
+  return f"{plan.runtime()}.input_dataset({', '.join(arguments)})"
 
 
 def _other_results(plan: Plan, factory: ast.FunctionDef) -> None:

@@ -20,12 +20,9 @@ _ITERATOR_FUNCTIONS = tuple(f"tf.data.{name}" for name in _ITERATORS)
 # Operations whose value is another at each step of TF1, or that nothing fills any more.
 _CHANGES = ("random", "py_func", "numpy_function", "dropout", "shuffle", "generator")
 _QUEUES = ("tf.train.", "tf.FIFOQueue", "tf.queue.", "tf.PaddingFIFOQueue", "tf.RandomShuffleQueue")
-_KNOWN = frozenset(
-  "tf numpy pandas os math collections functools itertools json sklearn re csv datetime".split()
-)
 
 
-def returns_dataset(plan: Plan, tf: str, function: ast.FunctionDef, node: ast.AST) -> None:
+def returns_dataset(plan: Plan, tf: str, function: ast.FunctionDef, node: ast.AST) -> bool:
   """Makes a function of the file return its Dataset; plans the edits where it does not yet.
 
   Args:
@@ -34,12 +31,15 @@ def returns_dataset(plan: Plan, tf: str, function: ast.FunctionDef, node: ast.AS
     function: the input function, or one that makes its result.
     node: where it is used as one, for messages.
 
+  Returns:
+    False, without edits, if it gives something of another module, of which this file shows nothing.
+
   Raises:
     Unsupported: EM205 or EM28x, where that is not known.
   """
   module = plan.module
   if datasets.function_returns_dataset(module, function) or function in plan.dataset_functions:
-    return
+    return True
   name = function.name
   if function.decorator_list or local_calls.is_generator(module, function):
     raise Unsupported("EM205", node, what=f"{name}() may not return a Dataset")
@@ -47,10 +47,23 @@ def returns_dataset(plan: Plan, tf: str, function: ast.FunctionDef, node: ast.AS
   if not values:
     raise Unsupported("EM205", node, what=f"{name}() may not return a Dataset")
   _check_queues(module, function)
+  unseen = [not datasets.is_dataset(module, v) and _is_unseen(module, v) for v in values]
+  if any(unseen):
+    if all(u or datasets.is_dataset(module, v) for u, v in zip(unseen, values)):
+      return False
+    raise Unsupported("EM205", node, what=f"{name}() may not return a Dataset")
   plan.dataset_functions.append(function)
   for value in values:
     _returned(plan, tf, function, value, node)
   _other_callers(plan, function)
+  return True
+
+
+def _is_unseen(module: Module, value: ast.expr) -> bool:
+  """Whether another module has what a function gives."""
+  if isinstance(value, ast.Call) and local_calls.called(module, value) is not None:
+    return False
+  return _element(module, value) is None and datasets.is_imported(module, value)
 
 
 def _returned(plan: Plan, tf: str, function, value: ast.expr, node: ast.AST) -> None:
@@ -60,7 +73,8 @@ def _returned(plan: Plan, tf: str, function, value: ast.expr, node: ast.AST) -> 
   if isinstance(value, ast.Call):
     called = local_calls.called(module, value)
     if called is not None and called is not function:
-      returns_dataset(plan, tf, called, node)
+      if not returns_dataset(plan, tf, called, node):
+        raise Unsupported("EM205", node, what=f"{called.name}() may not return a Dataset")
       return
   element = _element(module, value)
   if element is not None:
@@ -222,7 +236,7 @@ def _check_constant(module: Module, function: ast.FunctionDef) -> None:
     if symbol.path.startswith("tf.") and any(c in symbol.path.lower() for c in _CHANGES):
       what = f"`{module.source(node.func)}` gave another value at each step"
       raise Unsupported("EM280", node, what=what)
-    if symbol.path.partition(".")[0] not in _KNOWN:
+    if symbol.path.partition(".")[0] not in datasets.WELL_KNOWN:
       raise Unsupported("EM205", node, what=f"`{module.source(node.func)}` is not in this file")
 
 

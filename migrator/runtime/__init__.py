@@ -30,6 +30,7 @@ if TYPE_CHECKING:
   from migrator.runtime.errors import CheckpointError
   from migrator.runtime.evaluation import evaluate, predict
   from migrator.runtime.export.saved_model import export_saved_model
+  from migrator.runtime.input_functions import input_dataset
   from migrator.runtime.inputs import only_inputs
   from migrator.runtime.keras_inputs import model_inputs
   from migrator.runtime.listeners import CheckpointSaverListener
@@ -68,6 +69,7 @@ _MODULES = {
   "export_saved_model": "export.saved_model",
   "fetch": "steps",
   "global_step": "steps",
+  "input_dataset": "input_functions",
   "load_tf1_checkpoint": "load",
   "load_weights": "load_weights",
   "make_early_stopping": "callbacks.early_stopping",
@@ -109,6 +111,7 @@ __all__ = [
   "fetch",
   "global_step",
   "heads",
+  "input_dataset",
   "load_tf1_checkpoint",
   "load_weights",
   "make_early_stopping",

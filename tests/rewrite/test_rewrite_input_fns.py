@@ -3,6 +3,8 @@
 import pytest
 from helpers import HEAD, NEW, codes, left_whole, run, transformed
 
+from migrator.rewrite import emit
+
 
 def program(input_fn, extra=""):
   return HEAD.replace(", shape=[4]", "") + extra + NEW + f"e.train({input_fn}, max_steps=10)\n"
@@ -151,9 +153,16 @@ def test_function_that_returns_a_dataset_is_called(input_fn, dataset):
   [
     ("f", "def f(config):\n    return tf.data.Dataset.range(3)\n"),
     ("f", "def f(x):\n    return tf.data.Dataset.range(3)\n"),
-    ("f", "from elsewhere import f\n"),
+    ("f", "from numpy import f\n"),
     ("lambda x: input_fn()", ""),
-    ("lambda: elsewhere.input()", "import elsewhere\n"),
+    ("lambda: np.input()", "import numpy as np\n"),
+    ("f", "import elsewhere\nf = lambda: elsewhere.data().get_next()\n"),
+    ("lambda mode, *rest: elsewhere.input()", "import elsewhere\n"),
+    ("f", "def f():\n    return tf.data.Dataset.range(3)\ndef f():\n    return 3\n"),
+    (
+      "f",
+      "def f():\n    return tf.data.Dataset.range(3)\ndef f(x):\n    return tf.data.Dataset.range(x)\n",
+    ),
     ("f", f"f = {NUMPY}({{'x': a}}, b)\n"),
     ("f", f"f = {NUMPY}(**options)\n"),
     ("f", f"n = 1\nn = 2\nf = {NUMPY}({{'x': a}}, b, n, shuffle=False)\n"),
@@ -170,3 +179,53 @@ def test_function_that_returns_a_dataset_is_called(input_fn, dataset):
 )
 def test_input_function_that_is_not_known_to_return_a_dataset_is_refused(input_fn, extra):
   left_whole(program(input_fn, extra), "EM205")
+
+
+@pytest.mark.parametrize(
+  ("input_fn", "extra", "called"),
+  [
+    ("f", "from elsewhere import f\n", 'f, mode="train"'),
+    ("elsewhere.f", "import elsewhere\n", 'elsewhere.f, mode="train"'),
+    ("elsewhere.make(3)", "import elsewhere\n", 'elsewhere.make(3), mode="train"'),
+    ("f", "from elsewhere import make\nf = make(3)\n", 'f, mode="train"'),
+    ("f", "from elsewhere import make\nf, g = make(3)\n", 'f, mode="train"'),
+    ("lambda: elsewhere.f(3)", "import elsewhere\n", "lambda: elsewhere.f(3)"),
+    (
+      "lambda mode: elsewhere.f(mode)",
+      "import elsewhere\n",
+      'lambda mode: elsewhere.f(mode), mode="train"',
+    ),
+    (
+      "functools.partial(f, 3)",
+      "import functools\nfrom elsewhere import f\n",
+      'functools.partial(f, 3), mode="train"',
+    ),
+    ("f", "import elsewhere\ndef f():\n    return elsewhere.data().shuffle(9).batch(3)\n", "f"),
+    ("f", "from elsewhere import d\ndef f(mode):\n    return d.batch(3)\n", 'f, mode="train"'),
+    ("f(3)", "from elsewhere import d\ndef f(n):\n    return lambda: d.batch(n)\n", "f(3)"),
+  ],
+)
+def test_what_another_module_gives_is_checked_by_the_running_program(input_fn, extra, called):
+  result = run(program(input_fn, extra))
+  expected = f"runtime.input_dataset({called}).map(runtime.only_inputs(e))"
+  assert "".join(expected.split()) in "".join(result.text.split())
+  assert "EM283" in codes(result)
+  assert result.complete
+
+
+def test_functions_of_one_name_that_all_give_datasets_need_not_be_told_apart():
+  extra = "def f(n=1):\n    return tf.data.Dataset.range(n)\n"
+  assert "f().map(" in transformed(program("f", extra + extra))
+  assert "f(3).map(" in transformed(program("lambda: f(3)", extra + extra))
+
+
+def test_a_lambda_over_several_lines_gets_onto_one():
+  text = transformed(
+    program(
+      "lambda: f(\n          1,\n          2)",
+      "def f(a, b):\n    return tf.data.Dataset.range(a)\n",
+    )
+  )
+  assert "f(1, 2).map(" in text
+  assert emit.joined("f(\n  (a,\n  ),\n)") == "f((a,),)"
+  assert emit.joined("f(\n  (a),\n  b,\n)") == "f((a), b)"
