@@ -20,6 +20,8 @@ from migrator.runtime.summaries import write_results
 
 # A hook that raised one of them ended a session as the end of the input did.
 _END_OF_INPUT = (StopIteration, tf.errors.OutOfRangeError)
+# What is not the model is no code for AutoGraph, as nothing in an Estimator was; converting it takes seconds.
+_unconverted = tf.autograph.experimental.do_not_convert
 
 
 def evaluate(
@@ -80,14 +82,22 @@ def evaluate(
 
   _check_pairs(dataset)
 
-  @tf.function(input_signature=_signature(dataset), reduce_retracing=True)
-  def measure(element):
-    features, labels, *weights = element
+  @_unconverted
+  def prepared(features, labels, *weights):
     if not weights:
       _, labels, *weights = head.prepare(features, labels)
-    batch = head.batch(labels, model(adapt(features), training=False), *weights)
+    return adapt(features), labels, weights
+
+  @_unconverted
+  def measured(labels, logits, weights):
+    batch = head.batch(labels, logits, *weights)
     sums = {key: m.metric.update(*m.arguments(batch)) for key, m in measures.items()}
     return batch.loss, batch.logits, sums
+
+  @tf.function(input_signature=_signature(dataset), reduce_retracing=True)
+  def measure(element):
+    inputs, labels, weights = prepared(*element)
+    return measured(labels, model(inputs, training=False), weights)
 
   added = _added(metrics, head, dataset, model, model_dir)
   called = _callback_list(callbacks, model)
@@ -183,13 +193,14 @@ def predict(
   """
   own = loss_fn if isinstance(loss_fn, heads.CompiledHead) else None
   head = own or _predicting_head(model, loss_fn)
-  adapt = model_inputs(model) if own else InputAdapter(model)
+  adapt = _unconverted(model_inputs(model) if own else InputAdapter(model))
+  predictions_of = _unconverted(head.predictions)
 
   @tf.function(input_signature=_signature(dataset), reduce_retracing=True)
   def run(element):
     features = element[0] if isinstance(element, tuple) else element
     outputs = model(adapt(features), training=False)
-    return own.outputs(model, outputs) if own else head.predictions(outputs)
+    return own.outputs(model, outputs) if own else predictions_of(outputs)
 
   called = _callback_list(callbacks, model)
   model.stop_predicting = False
