@@ -51,7 +51,12 @@ def _changed_in(module: Module, name: ast.Name, call: ast.Call, unit: units.Unit
   begin = call.end_lineno or call.lineno
   # Behind another binding the name is that of another list.
   end = min((n.lineno for n in others if n.lineno > begin), default=_END)
+  uses = [use.call.lineno for use in unit.calls]
+  if not unit.handle:
+    # Behind the next constructor the variable is another estimator.
+    made = [c.call.lineno for c in unit.constructions if c.call.lineno > begin]
+    uses = [line for line in uses if line < min(made, default=_END)]
   if all(module.scope_of[use.call] is module.scope_of[call] for use in unit.calls):
-    end = min(end, max((use.call.lineno for use in unit.calls), default=0))
+    end = min(end, max(uses, default=0))
   lines = [n.lineno for n in changes if module.scope_of[n] is scope]  # type: ignore[attr-defined]
   return min((line for line in lines if begin < line < end), default=None)

@@ -240,3 +240,8 @@ def test_list_that_changes_before_the_constructor_or_after_another_binding_is_re
 def test_list_that_grows_in_the_loop_around_its_estimator_is_read_at_once():
   made = "units.append(4)\n    e = tf1.estimator.DNNClassifier(units, columns, None)\n    "
   assert transformed(HEAD + "units = []\nfor _ in range(3):\n    " + made + TRAIN)
+
+
+def test_list_that_grows_for_the_next_estimator_of_the_variable_is_read_at_once():
+  made = "e = tf1.estimator.DNNClassifier(units, columns, 'm')\n" + TRAIN
+  assert transformed(HEAD + "units = [4]\n" + made + "units.append(3)\n" + made)
