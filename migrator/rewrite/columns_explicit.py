@@ -159,6 +159,9 @@ class Writer:
         if variable:
           scope = "/" if self._flavour == "v2" else "input_from_feature_columns/"
           variable = f", variable_name={emit.string(scope + variable)}"
+          if self._flavour == "v2" and "trainable" not in column.given:
+            # The variable was none of its Keras model, the only ones that it trained.
+            variable += ", trainable=False"
         items = self._embedding_arguments(column, name)
         text = f"{self._layers}Embedding({items}{variable})"
         lines += columns_layout.statement(self._layer_names[column.group], text, style)

@@ -211,10 +211,11 @@ def test_shared_embedding_is_one_layer_with_the_variable_of_its_api(creator, var
   assert lines[2].count("a_b_shared_embedding(") == 2
 
 
-def test_shared_embedding_of_a_v2_estimator_is_named_from_the_top():
+def test_shared_embedding_of_a_v2_estimator_is_named_from_the_top_and_not_trained():
   head = "".join(f"{k} = fc.categorical_column_with_identity('{k}', 5)\n" for k in "ab")
   source = program("fc.shared_embeddings([a, b], 3)", head).replace("tf1.est", "tf.compat.v2.est")
-  assert 'variable_name="/a_b_shared_embedding"' in run(source).text
+  text = " ".join(run(source).text.split())
+  assert 'variable_name="/a_b_shared_embedding", trainable=False' in text
 
 
 def test_shared_embeddings_that_others_read_are_reported():
