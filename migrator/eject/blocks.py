@@ -109,13 +109,13 @@ class Blocks:
     if value.kind == "indicator":
       return f"{layers}SequenceIndicator({value.sources[0].size})({ids})"
     if not isinstance(live, Shared):
-      items = writer._embedding_arguments(value, value.name)
-      return f"{layers}SequenceEmbedding({items})({ids})"
+      table = writer._embedding_arguments(value, value.name)
+      return f"{layers}SequenceEmbedding({table})({ids})"
     if live.table not in tables:
       tables[live.table] = self._names.free(live.table)
-      items = writer._embedding_arguments(value, live.table)
+      table = writer._embedding_arguments(value, live.table)
       if live.scope:
-        items += f", variable_name={literal(live.scope + live.table)}"
-      text = f"{layers}SequenceEmbedding({items})"
+        table += f", variable_name={literal(live.scope + live.table)}"
+      text = f"{layers}SequenceEmbedding({table})"
       lines += columns_layout.statement(tables[live.table], text, INNER)
     return f"{tables[live.table]}({ids})"

@@ -49,7 +49,7 @@ def test_version(repository):
 def test_help_lists_all_commands(repository, option):
   code, output, _ = _run(option, cwd=repository)
   assert code == 0
-  for name in ("rewrite", "lint", "verify", "rule", "rules"):
+  for name in ("rewrite", "lint", "verify", "eject", "rule", "rules"):
     assert f"\n  {name} " in output
 
 
