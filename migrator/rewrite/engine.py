@@ -16,6 +16,7 @@ from migrator.rewrite import (
   canned,
   columns,
   hook_notes,
+  hyperparameters,
   imports,
   tf1_names,
   tf2_faults,
@@ -127,7 +128,7 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
     2 if facts.written_for_tf1(module) is None else 1
   )
   plan.in_loop = options.target == "loop"
-  respelled = tf1_names.plan_spellings(plan)
+  respelled = [*tf1_names.plan_spellings(plan), *hyperparameters.plan_spellings(plan)]
   plan.twins = {c: plan.fresh(f"{c.name}Callback") for c in twins}
   tf = plan.tf = _tf2_name(plan)
   before = (len(refused), len(twins))
