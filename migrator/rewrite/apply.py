@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import Optional, Union
 
@@ -9,6 +10,8 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from migrator.analysis.comments import CELL_MARKER
+from migrator.analysis.module import Module
+from migrator.rewrite import emit
 from migrator.rewrite.plan import Plan, StatementEdit, Unsupported
 
 _Place = tuple[int, int]
@@ -31,6 +34,18 @@ def apply(plan: Plan) -> str:
   return code
 
 
+def _shares_line(module: Module, node: ast.AST) -> bool:
+  """Whether another statement stands on the line where that of the node begins."""
+  statement = module.statement(node)
+  parent = module.parents[statement]
+  blocks = (getattr(parent, field, None) for field in ("body", "orelse", "finalbody"))
+  block = next((b for b in blocks if isinstance(b, list) and statement in b), [])
+  return any(
+    other is not statement and other.lineno <= statement.lineno <= (other.end_lineno or 0)
+    for other in block
+  )
+
+
 class _Editor(cst.CSTTransformer):
   """Replaces expressions, methods and statements at the places of the plan."""
 
@@ -40,13 +55,43 @@ class _Editor(cst.CSTTransformer):
     super().__init__()
     self._plan = plan
     self._config = module.config_for_parsing
-    self._statements = {self._start(s): (s, e) for s, e in plan.statements.items()}
-    self._expressions = {self._extent(n): (n, t) for n, t in plan.expressions.items()}
+    self._done: set = set()
+    self._values: dict[ast.stmt, ast.expr] = {}  # of statements whose value is replaced instead
+    # In a notebook, %time measures one line, which stays one.
+    on_shared = {s: self._on_shared_line(s, e) for s, e in plan.statements.items()}
+    edits = {s: e for s, e in plan.statements.items() if on_shared[s] is None}
+    self._statements = {self._start(s): (s, e) for s, e in edits.items()}
+    self._expressions = {
+      self._extent(n): (n, self._fitted(n, t)) for n, t in plan.expressions.items()
+    }
+    for statement, text in on_shared.items():
+      if text is not None and isinstance(statement, ast.Expr):
+        self._expressions[self._extent(statement.value)] = (statement.value, text)
+        self._values[statement] = statement.value
     self._arguments = {self._extent(n): (n, t) for n, t in plan.arguments.items()}
     self._functions = {self._start(f): (f, v) for f, v in plan.functions.items()}
     self._decorators = {self._start(f): (f, d) for f, d in plan.decorators.items()}
     self._twins = {self._start(c): n for c, n in plan.twins.items()}
-    self._done: set = set()
+
+  def _on_shared_line(self, statement: ast.stmt, edit: StatementEdit) -> Optional[str]:
+    """The expression that takes the place of one which shares its line; None for other edits."""
+    plain = edit == StatementEdit(replacement=edit.replacement, drop_comments=edit.drop_comments)
+    if not (plain and edit.replacement and isinstance(statement, ast.Expr)):
+      return None
+    if not _shares_line(self._plan.module, statement):
+      return None
+    text = emit.joined("\n".join(edit.replacement))
+    try:
+      new = ast.parse(text).body
+    except SyntaxError:  # several statements that were joined
+      return None
+    is_one = "\n" not in text and len(new) == 1 and isinstance(new[0], ast.Expr)
+    return text if is_one else None
+
+  def _fitted(self, node: ast.AST, text: str) -> str:
+    """The text of an expression, on one line where it shares that."""
+    shared = "\n" in text and _shares_line(self._plan.module, node)
+    return emit.joined(text) if shared else text
 
   def _start(self, node) -> _Place:
     span = self._plan.module.span(node)
@@ -62,9 +107,13 @@ class _Editor(cst.CSTTransformer):
     Expressions inside replaced statements are part of the replacement already.
     """
     replaced = [s for s, e in self._plan.statements.items() if e.replacement is not None]
-    for planned in [*self._plan.statements, *self._plan.functions, *self._plan.decorators]:
-      if planned not in self._done:
+    edited = [s for s, e in self._plan.statements.items() if e != StatementEdit()]
+    for planned in [*edited, *self._plan.functions, *self._plan.decorators]:
+      if self._values.get(planned, planned) not in self._done:
         return planned
+    for node, text in self._expressions.values():
+      if "\n" in text and _shares_line(self._plan.module, node):
+        return node
     for node in [*self._plan.expressions, *self._plan.arguments]:
       inside = any(s is node or s in self._plan.module.ancestors(node) for s in replaced)
       if node not in self._done and not inside:

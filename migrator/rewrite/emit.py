@@ -145,7 +145,7 @@ def _on_one_line(text: str, dropped: str) -> str:
     if line[0] in ")]}":
       whole = whole.rstrip(dropped) + line if dropped else whole + line
     else:
-      whole += line if whole[-1] in "([{" else " " + line
+      whole += line if whole[-1] in "([{" or line[0] == "." else " " + line
   return whole
 
 

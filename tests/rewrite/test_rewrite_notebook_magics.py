@@ -71,6 +71,21 @@ def test_what_is_measured_keeps_its_magic():
   assert sources(result.raw)[5] == "%time x = Stopper()\n%timeit -n 3 Stopper()"
 
 
+def test_what_is_measured_is_rewritten_where_it_stays_one_line():
+  result = rewritten(
+    book(
+      *CELLS,
+      "%time r = classifier.evaluate(input_fn)\nr",
+      "%time classifier.train(input_fn, hooks=[Stopper()], steps=1234)",
+    )
+  )
+  assert sources(result.raw)[5:7] == [
+    "%time r = backup.evaluate(input_fn())\nr",
+    "%time classifier.fit(input_fn().map(runtime.only_inputs(classifier)).take(1234), "
+    "callbacks=[backup, Stopper()], verbose=0)",
+  ]
+
+
 def test_a_program_that_a_cell_writes_is_rewritten_in_it():
   program = "\n\n".join(CELLS)
   result = rewritten(
