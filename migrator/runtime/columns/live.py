@@ -39,12 +39,11 @@ class _Columns:
       )
     if not names:
       raise ValueError(f"{layer.name} has no columns.")
-    self.all = list(live_inputs.walk(self.columns))
     self.features = live_inputs.raw_features(self.columns)
-    self.words = live_config.read_files(self.all)
     self.state = State(layer)
+    self.saved = [live_config.without_files(column) for column in self.columns]
     # What is evaluated: a column would read the checkpoint at each call.
-    self.evaluated = [with_initial_values(column) for column in self.columns]
+    self.evaluated = [with_initial_values(column) for column in self.saved]
 
   def inputs_that(self, attribute: str, inputs: dict) -> set:
     """Returns the names of the Inputs whose feature is so."""
@@ -94,7 +93,7 @@ class _LiveLayer(ColumnLayer):
     for column in self._live.evaluated:
       if hasattr(column, "create_state"):
         column.create_state(self._live.state)
-    self._live.state.make_tables(self._live.all)
+    self._live.state.make_tables(list(live_inputs.walk(self._live.evaluated)))
     super().build(input_shape)
 
   def _cache(self, inputs: dict) -> Any:
@@ -115,7 +114,7 @@ class _LiveLayer(ColumnLayer):
     return weights
 
   def get_config(self):
-    columns = [live_config.encode(c, self._live.words) for c in self._live.columns]
+    columns = [live_config.encode(column) for column in self._live.saved]
     return {**super().get_config(), "columns": {"saved": columns}, "flavour": self.flavour}
 
 

@@ -11,29 +11,46 @@ import tensorflow as tf
 from migrator.runtime.columns.live_shared import Shared
 from migrator.runtime.columns.vocabulary import _ENCODING, read_vocabulary
 
-# Which files have been read stays out of the configuration: a saved model needs none.
-Words = dict
-
 
 class NotSaved(NotImplementedError, ValueError):
   """A column cannot be part of a saved model."""
 
 
-def read_files(columns: list) -> Words:
-  """Returns column -> the words of its vocabulary file, for the columns that have one."""
-  return {
-    column: read_vocabulary(str(column.vocabulary_file), column.vocabulary_size, column.file_format)
-    for column in columns
-    if hasattr(column, "vocabulary_file")
-  }
+def without_files(column: Any) -> Any:
+  """Returns a column with vocabulary lists in place of files: a saved or exported model needs no file.
+
+  Raises:
+    ValueError: if a file has fewer words than the column says.
+  """
+  if hasattr(column, "vocabulary_file"):
+    path = str(column.vocabulary_file)
+    words = read_vocabulary(path, column.vocabulary_size, column.file_format)
+    number = column.dtype.is_integer
+    return _column_class("VocabularyListCategoricalColumn")(
+      key=column.key,
+      vocabulary_list=tuple(int(word) if number else word.encode(*_ENCODING) for word in words),
+      dtype=column.dtype,
+      default_value=column.default_value,
+      num_oov_buckets=column.num_oov_buckets,
+    )
+  if not hasattr(column, "_fields"):
+    return column
+  changed = {}
+  for name, value in zip(column._fields, column):
+    if name == "keys":
+      new: Any = tuple(without_files(key) for key in value)
+    else:
+      new = without_files(value)
+    if new is not value and new != value:
+      changed[name] = new
+  return column._replace(**changed) if changed else column
 
 
-def encode(value: Any, words: Words, column: Optional[Any] = None) -> Any:
+def encode(value: Any, column: Optional[Any] = None) -> Any:
   """Returns a column, or what a column holds, as JSON.
 
   Args:
     value: what becomes JSON.
-    words: what `read_files` gave; such a column is saved as one with a vocabulary list.
     column: the column that holds it.
 
   Raises:
@@ -48,9 +65,9 @@ def encode(value: Any, words: Words, column: Optional[Any] = None) -> Any:
   if isinstance(value, tf.DType):
     return {"dtype": value.name}
   if hasattr(value, "_fields"):
-    return _encode_column(value, words)
+    return _encode_column(value)
   if isinstance(value, (list, tuple)):
-    return {"tuple": [encode(item, words, column) for item in value]}
+    return {"tuple": [encode(item, column) for item in value]}
   if hasattr(value, "get_config"):
     return _encode_initializer(value)
   if callable(value):
@@ -64,25 +81,15 @@ _WEIGHTS_ONLY = (
 )
 
 
-def _encode_column(column: Any, words: Words) -> dict:
-  kind, fields = type(column).__name__, dict(zip(column._fields, column))
-  if column in words:
-    kind = "VocabularyListCategoricalColumn"
-    number = column.dtype.is_integer
-    fields = {
-      "key": column.key,
-      "vocabulary_list": tuple(int(w) if number else w.encode(*_ENCODING) for w in words[column]),
-      "dtype": column.dtype,
-      "default_value": column.default_value,
-      "num_oov_buckets": column.num_oov_buckets,
-    }
+def _encode_column(column: Any) -> dict:
+  fields = dict(zip(column._fields, column))
   # The variables of a saved model have values.
   for name in ("ckpt_to_load_from", "tensor_name_in_ckpt"):
     if name in fields:
       fields[name] = None
   return {
-    "column": kind,
-    "fields": {name: encode(value, words, column) for name, value in fields.items()},
+    "column": type(column).__name__,
+    "fields": {name: encode(value, column) for name, value in fields.items()},
   }
 
 

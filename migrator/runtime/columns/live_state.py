@@ -77,7 +77,7 @@ class State:
   def make_tables(self, columns: list) -> None:
     """Makes the tables of vocabularies, so that a layer has them before its first call."""
     for column in columns:
-      if hasattr(column, "vocabulary_list") or hasattr(column, "vocabulary_file"):
+      if hasattr(column, "vocabulary_list"):
         dtype = tf.int64 if column.dtype.is_integer else tf.string
         with tf.init_scope():
           nothing = tf.SparseTensor(
