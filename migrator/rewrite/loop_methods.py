@@ -50,8 +50,9 @@ class LoopMethods(Target):
       return True
     if function == "export_saved_model" and self._exporters():
       return True
-    if function == "latest_checkpoint" and self.unit.model_dir_reads:
-      return any(self.reads_newest(read) for read in self.unit.model_dir_reads)
+    reads = self.unit.model_dir_reads
+    if function == "latest_checkpoint" and any(self.reads_newest(read) for read in reads):
+      return True
     return any(call.method == function for call in self.unit.calls)
 
   def _exporters(self) -> bool:
