@@ -17,6 +17,7 @@ from migrator.rewrite import (
   head_losses,
   input_fns,
   late_changes,
+  moves,
   networks,
   optimizers,
   run_config,
@@ -312,7 +313,12 @@ class _Reader:
       a.value for n, a in self._arguments.items() if n.endswith(own) or n == "batch_norm"
     ]
     nodes += [*head.reads, *found.expressions, *(ast.parse(o.text) for _, o in parts)]
-    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {
+      n.id
+      for node in nodes
+      for n in ast.walk(node)
+      if isinstance(n, ast.Name) and not moves.is_own(self._plan.module, n, node)
+    }
 
   def _check_names(self, body: list[str], reads: set[str]) -> None:
     """The new function's own variables must not hide those that the user's code reads."""

@@ -62,8 +62,8 @@ def _unstable(module: Module, node: ast.AST, place: ast.AST, own: Optional[str])
 def name_obstacle(module: Module, name: ast.Name, node: ast.AST, place: ast.AST) -> Optional[str]:
   """Why a name of the expression `node` may mean something else at `place`, or None."""
   owner, bindings = module.scope_of[name].lookup(name.id)
-  if owner is not None and _is_inside(module, owner.node, node):
-    return None  # a variable of a comprehension or lambda in the expression
+  if is_own(module, name, node):
+    return None
   if owner is None and hasattr(builtins, name.id):
     return None
   there, _ = module.scope_of[place].lookup(name.id)
@@ -82,6 +82,14 @@ def name_obstacle(module: Module, name: ast.Name, node: ast.AST, place: ast.AST)
     ):
       return f"`{name.id}` is changed in line {load.lineno}"
   return None
+
+
+def is_own(module: Module, name: ast.Name, node: ast.AST) -> bool:
+  """Whether a name is a variable of a comprehension or lambda in the expression `node`."""
+  if name not in module.scope_of:
+    return False  # of generated code
+  owner, _ = module.scope_of[name].lookup(name.id)
+  return owner is not None and _is_inside(module, owner.node, node)
 
 
 def has_many_values(module: Module, name: ast.Name) -> bool:

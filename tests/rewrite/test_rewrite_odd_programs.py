@@ -22,3 +22,16 @@ def test_module_that_is_imported_together_with_others_is_not_imported_again():
 def test_module_under_another_name_is_imported():
   text = transformed("import os as o\n" + program(), target="loop")
   assert "import os\n" in text
+
+
+def test_parameter_of_a_lambda_may_have_the_name_of_a_new_variable():
+  head = "tf.estimator.BinaryClassHead(loss_fn=lambda labels, logits: tf.abs(labels - logits))"
+  new = f"e = tf.estimator.LinearEstimator({head}, columns, 'm')\n"
+  text = transformed(HEAD + new + "e.train(input_fn, steps=3)\n")
+  assert "loss_fn=lambda labels, logits: tf.abs(labels - logits)" in text
+
+
+def test_both_the_directory_and_the_newest_checkpoint_are_read():
+  reads = "print(e.model_dir)\nprint(e.latest_checkpoint())\n"
+  assert "print(latest_checkpoint())\n" in transformed(program(reads), target="loop")
+  assert "print(backup.latest_checkpoint)\n" in transformed(program(reads))
