@@ -1,5 +1,8 @@
 """What `migrator eject` prints makes the same model, without feature columns."""
 
+import pathlib
+import re
+
 import column_cases as cases
 import column_graphs as graphs
 import numpy as np
@@ -218,3 +221,17 @@ def test_the_command_prints_code_and_says_what_is_wrong(tmp_path, monkeypatch):
   assert "RuntimeError: no data" in output
   code, output = run("ejected_job:nothing")
   assert (code, "has no attribute nothing" in output) == (2, True)
+
+
+def test_the_documentation_shows_what_is_printed(tmp_path, monkeypatch):
+  page = (pathlib.Path(__file__).parents[2] / "docs" / "columns.md").read_text(encoding="utf-8")
+  program = re.search(r"```python\n(import json\n.*?)```", page, re.S)[1]
+  config = re.search(r"`columns.json`, `(.*?)`:", page)[1]
+  shown = re.search(r"\$ migrator eject income\.models:create\n(.*?)```", page, re.S)[1]
+  (tmp_path / "income").mkdir()
+  (tmp_path / "income" / "models.py").write_text(program)
+  (tmp_path / "columns.json").write_text(config)
+  monkeypatch.chdir(tmp_path)
+  monkeypatch.syspath_prepend(str(tmp_path))
+  result = CliRunner().invoke(main, ["eject", "income.models:create"])
+  assert (result.exit_code, result.output) == (0, shown)
