@@ -84,9 +84,10 @@ def evaluate(
 
   @_unconverted
   def prepared(features, labels, *weights):
-    if not weights:
-      _, labels, *weights = head.prepare(features, labels)
-    return adapt(features), labels, weights
+    if weights:
+      return adapt(features), labels, weights
+    _, labels, *more = head.prepare(features, labels)
+    return adapt(features), labels, more
 
   @_unconverted
   def measured(labels, logits, weights):
