@@ -8,11 +8,8 @@ from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
-from migrator.runtime import dialects, evaluation, named
-from migrator.runtime.other_checkpoints import checkpoint_at, is_ours, restore_any
-
-# What our checkpoints hold besides the variables, which no Estimator's checkpoint of that name held.
-_OURS = (named.STAMP, named.ITERATIONS, named.LEARNING_RATE)
+from migrator.runtime import evaluation, named, variables
+from migrator.runtime.other_checkpoints import checkpoint_at, restore_any
 
 
 class Reading:
@@ -113,12 +110,7 @@ class Reading:
     Raises:
       ValueError: with the Estimator's message, if there is no checkpoint.
     """
-    path = self._trained()
-    names = [name for name, _ in tf.train.list_variables(path)]
-    if not is_ours(path):
-      return names
-    values = (dialects.decoded(name) for name in names if name.endswith(dialects.VALUE))
-    return sorted(name for name in values if not _is_ours_alone(name))
+    return variables.get_variable_names(self._model_dir)
 
   def get_variable_value(self, name: str) -> Any:
     """Returns the value of a variable in the newest checkpoint, as a numpy array.
@@ -130,15 +122,7 @@ class Reading:
       ValueError: with the Estimator's message, if there is no checkpoint.
       NotFoundError: of TensorFlow, if it has no such variable.
     """
-    path = self._trained()
-    reader = tf.train.load_checkpoint(path)
-    key: Optional[str] = name
-    if is_ours(path):
-      keys = (k for k in reader.get_variable_to_shape_map() if k.endswith(dialects.VALUE))
-      key = {dialects.decoded(k): k for k in keys}.get(name)
-    if key is None or not reader.has_tensor(key):
-      raise tf.errors.NotFoundError(None, None, f"Key {name} not found in checkpoint")
-    return reader.get_tensor(key)
+    return variables.get_variable_value(self._model_dir, name)
 
   def export_saved_model(
     self,
@@ -168,17 +152,6 @@ class Reading:
         as_text=as_text,
         checkpoint_path=path,
       )
-
-  def _trained(self) -> str:
-    """Returns the newest checkpoint.
-
-    Raises:
-      ValueError: if there is none.
-    """
-    path = self.latest_checkpoint
-    if path is None:
-      raise ValueError(f"Could not find trained model in model_dir: {self._model_dir}.")
-    return path
 
   @contextlib.contextmanager
   def _holding(
@@ -214,8 +187,3 @@ class Reading:
           purpose,
         )
       yield path
-
-
-def _is_ours_alone(name: str) -> bool:
-  """Returns whether a name of our checkpoints stands for no variable of the old program."""
-  return name.startswith(_OURS) or name == "save_counter"

@@ -1,14 +1,15 @@
-"""Exports of a v1 and a v2 Estimator, and what their signatures answer.
+"""Exports of v1 and v2 Estimators, and what their signatures answer.
 
-  python export_sessions.py ROOT            writes the exports of the real Estimator, and results.json
   python export_sessions.py ANSWERS PATH    writes what the export at PATH answers here
 
-The migrated side uses the same receivers, with the functions of the runtime in place of tf.estimator's.
+The migrated side uses the same receivers, with the functions of the runtime in place of tf.estimator's. What the
+real exports answered is recorded by fixtures/exports/make_exports.py.
 """
 
 import json
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
@@ -19,15 +20,49 @@ SPEC = {
   "x": tf.io.FixedLenFeature([3], tf.float32),
   "hours-per.week": tf.io.FixedLenFeature([1], tf.float32, default_value=[7.0]),
 }
-# Flavour, kind of head, and how many logits.
+WORDS = Path(__file__).resolve().parents[2] / "fixtures" / "exports" / "days.txt"
+# Flavour, kind of head, and how many logits. The classes are the heads' names.
 CASES = {
-  "v1_binary": ("v1", 2, 1),
-  "v2_binary": ("v2", 2, 1),
-  "v2_classes": ("v2", 3, 3),
-  "v1_regression": ("v1", None, 1),
-  "v2_regression": ("v2", None, 2),
+  "v1_binary": ("v1", "binary", 1),
+  "v2_binary": ("v2", "binary", 1),
+  "v2_classes": ("v2", "classes", 3),
+  "v1_regression": ("v1", "regression", 1),
+  "v2_regression": ("v2", "regression", 2),
+  "v2_labels": ("v2", "MultiLabelHead", 3),
+  "v2_logistic": ("v2", "LogisticRegressionHead", 1),
+  "v2_poisson": ("v2", "PoissonRegressionHead", 1),
+  "v2_heads": ("v2", "MultiHead", 3),
+  "v1_words": ("v1", "binary", 1),
+  "v2_sparse_words": ("v2", "classes", 3),
+  "v1_baseline": ("v1", "baseline", 3),
 }
 RECEIVERS = ("parsing", "raw", "own", "alternatives", "table", "sparse", "unused")
+
+
+def spec_of(case):
+  """Returns how the examples of a case are parsed."""
+  if case == "v1_words":
+    return {**SPEC, "day": tf.io.FixedLenFeature([1], tf.string)}
+  if case == "v2_sparse_words":
+    return {**SPEC, "day": tf.io.VarLenFeature(tf.string)}
+  return SPEC
+
+
+def heads_of(case, heads):
+  """Returns the head of a case whose head has a class.
+
+  Args:
+    case: its name.
+    heads: the module `tf.estimator`, or the runtime's heads.
+  """
+  _, kind, dimension = CASES[case]
+  if kind == "MultiHead":
+    return heads.MultiHead(
+      [heads.RegressionHead(2, name="size"), heads.BinaryClassHead(name="good")]
+    )
+  if kind == "MultiLabelHead":
+    return heads.MultiLabelHead(dimension)
+  return getattr(heads, kind)()
 
 
 def receivers_of(case):
@@ -35,12 +70,13 @@ def receivers_of(case):
   return RECEIVERS if case == "v1_binary" else RECEIVERS[:1]
 
 
-def receiver_fn(name, export):
+def receiver_fn(name, export, spec=None):
   """Returns a `serving_input_receiver_fn`.
 
   Args:
     name: one of RECEIVERS.
     export: the module `tf.estimator.export`, or the runtime's.
+    spec: how "parsing" parses; SPEC by default.
   """
 
   def parsed(serialized):
@@ -88,7 +124,7 @@ def receiver_fn(name, export):
     return export.ServingInputReceiver({**features, "id": tensors["id"]}, tensors)
 
   if name == "parsing":
-    return export.build_parsing_serving_input_receiver_fn(SPEC)
+    return export.build_parsing_serving_input_receiver_fn(spec or SPEC)
   if name == "raw":
     like = {"x": tf.zeros([1, 3]), "hours-per.week": tf.zeros([1, 1])}
     return export.build_raw_serving_input_receiver_fn(like)
@@ -119,6 +155,7 @@ def requests():
     if i:
       hours = example.features.feature["hours-per.week"].float_list
       hours.value.extend(data["hours-per.week"][i])
+    example.features.feature["day"].bytes_list.value.append([b"sun", b"mon"][i])
     examples.append(example.SerializeToString())
   return {
     "string": np.array(examples, dtype=object),
@@ -173,8 +210,14 @@ def answers(directory):
         _feed(fed, key, info, data)
       fetched = {key: info.name for key, info in signature.outputs.items()}
       values = session.run(fetched, fed)
-      result[name] = {key: _plain(value) for key, value in values.items()}
+      result[name] = {key: plain(value) for key, value in values.items()}
   return result
+
+
+def assets(directory):
+  """Returns the contents of the files that an export takes along."""
+  directory = Path(directory) / "assets"
+  return {f.name: f.read_text() for f in directory.iterdir()} if directory.is_dir() else {}
 
 
 def loaded_answers(directory):
@@ -186,7 +229,7 @@ def loaded_answers(directory):
     for key, spec in function.structured_input_signature[1].items():
       value = data.get(key, data["string"])
       keywords[key] = tf.reshape(tf.constant(value, spec.dtype), [-1, *spec.shape[1:]])
-    result[name] = {key: _plain(value.numpy()) for key, value in function(**keywords).items()}
+    result[name] = {key: plain(value.numpy()) for key, value in function(**keywords).items()}
   return result
 
 
@@ -206,55 +249,15 @@ def _feed(fed, key, info, data):
   fed[info.name] = value.astype(dtype).reshape(shape)
 
 
-def _plain(value):
-  """Returns an array as lists of numbers or strings."""
-  return np.vectorize(lambda x: x.decode() if isinstance(x, bytes) else x)(value).tolist()
+def plain(value):
+  """Returns an array as lists of numbers or strings, float32 in as few digits as it takes."""
 
+  def number(x):
+    if isinstance(x, bytes):
+      return x.decode()
+    return float(str(x)) if isinstance(x, np.floating) else x.item()
 
-def make_estimator(case, model_dir):
-  """Returns the Estimator of a case."""
-  flavour, classes, dimension = CASES[case]
-  module = v1.estimator if flavour == "v1" else tf.estimator
-  columns = [tf.feature_column.numeric_column(n, shape=SPEC[n].shape) for n in NAMES]
-  arguments = {"hidden_units": [4], "feature_columns": columns, "model_dir": model_dir}
-  config = module.RunConfig(tf_random_seed=1, checkpoint_save_graph_def=False)
-  if classes:
-    return module.DNNClassifier(n_classes=classes, config=config, **arguments)
-  return module.DNNRegressor(label_dimension=dimension, config=config, **arguments)
-
-
-def _labels(case):
-  _, classes, dimension = CASES[case]
-  if classes:
-    return (np.arange(24) % classes).astype(np.int32)
-  return np.random.RandomState(4).rand(24, dimension).astype(np.float32)
-
-
-def main(root):
-  """Writes all exports, and what they answer."""
-  results = {}
-  for case in CASES:
-    model_dir = os.path.join(root, case)
-    estimator = make_estimator(case, model_dir)
-    data = (make_data(), _labels(case))
-    estimator.train(lambda d=data: tf.data.Dataset.from_tensor_slices(d).batch(8).repeat(), steps=5)
-    for name in receivers_of(case):
-      path = estimator.export_saved_model(
-        os.path.join(root, "exports", case, name), receiver_fn(name, tf.estimator.export)
-      )
-      path = path.decode()
-      results[f"{case}/{name}"] = {
-        "name": os.path.basename(path),
-        "signatures": described(path),
-        "answers": answers(path),
-        "loaded": loaded_answers(path) if name in ("parsing", "raw", "own") else None,
-      }
-    results[f"{case}/variables"] = [
-      estimator.get_variable_names(),
-      _plain(estimator.get_variable_value("dnn/logits/kernel")),
-    ]
-  with open(os.path.join(root, "results.json"), "w", encoding="utf-8") as file:
-    json.dump(results, file)
+  return [plain(v) for v in value] if np.ndim(value) else number(value)
 
 
 def load(path, export):
@@ -264,4 +267,4 @@ def load(path, export):
 
 
 if __name__ == "__main__":
-  load(*sys.argv[1:]) if len(sys.argv) > 2 else main(sys.argv[1])
+  load(*sys.argv[1:])

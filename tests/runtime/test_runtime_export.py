@@ -15,53 +15,77 @@ from migrator import runtime
 EXPORTS = [(c, r) for c in export_sessions.CASES for r in export_sessions.receivers_of(c)]
 
 
+RECORDED = HERE.parents[1] / "fixtures" / "exports"
+
+
 @pytest.fixture(scope="module")
-def real(tmp_path_factory):
-  """The directory and the results of the real Estimators."""
-  root = tmp_path_factory.mktemp("exports")
-  process = subprocess.run(
-    [legacy_interpreter(), str(HERE / "export_sessions.py"), str(root)],
-    stdout=subprocess.PIPE,
-    stderr=subprocess.STDOUT,
-    text=True,
-    check=False,
-  )
-  assert process.returncode == 0, process.stdout[-5000:]
-  return root, json.loads((root / "results.json").read_text())
+def real():
+  """What the exports of the real Estimators have and answer, by their cases."""
+  return {
+    c: json.loads((RECORDED / c / "recording.json").read_text()) for c in export_sessions.CASES
+  }
+
+
+def make_inputs(case):
+  """Returns the inputs of a case's columns, and what the network gets of them."""
+  inputs = {n: tf.keras.Input(export_sessions.SPEC[n].shape, name=n) for n in export_sessions.NAMES}
+  blocks = [inputs[n] for n in sorted(inputs)]
+  if "day" in export_sessions.spec_of(case):
+    sparse = case == "v2_sparse_words"
+    inputs["day"] = tf.keras.Input([None], dtype="string", name="day", sparse=sparse)
+    path = str(export_sessions.WORDS)
+    ids = runtime.columns.VocabularyFileIds(path, num_oov_buckets=1)(inputs["day"])
+    embedding = runtime.columns.Embedding(4, 2, name="day_embedding")
+    blocks = [embedding(ids), runtime.columns.Indicator(4)(ids), *blocks]
+  return inputs, tf.keras.layers.Concatenate()(blocks)
+
+
+def make_loss(case):
+  """Returns the loss of a migrated model."""
+  flavour, kind, dimension = export_sessions.CASES[case]
+  reduction = "sum" if flavour == "v1" else "sum_over_batch_size"
+  if kind == "regression":
+    return runtime.heads.RegressionHead(label_dimension=dimension, loss_reduction=reduction)
+  if kind == "binary":
+    return tf.keras.losses.BinaryCrossentropy(from_logits=True, reduction=reduction)
+  if kind in ("classes", "baseline"):
+    return tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction=reduction)
+  return export_sessions.heads_of(case, runtime.heads)
 
 
 def make_model(case):
   """Returns the migrated model of a case."""
-  flavour, classes, dimension = export_sessions.CASES[case]
-  inputs = {n: tf.keras.Input(export_sessions.SPEC[n].shape, name=n) for n in export_sessions.NAMES}
-  net = tf.keras.layers.Concatenate()([inputs[n] for n in sorted(inputs)])
-  net = tf.keras.layers.Dense(4, activation="relu", name="hiddenlayer_0")(net)
-  logits = tf.keras.layers.Dense(dimension, name="logits")(net)
-  model = tf.keras.Model(inputs, logits, name="dnn")
-  reduction = "sum" if flavour == "v1" else "sum_over_batch_size"
-  if classes is None:
-    loss = runtime.heads.RegressionHead(label_dimension=dimension, loss_reduction=reduction)
-  elif classes == 2:
-    loss = tf.keras.losses.BinaryCrossentropy(from_logits=True, reduction=reduction)
+  flavour, kind, dimension = export_sessions.CASES[case]
+  if kind == "baseline":
+    inputs = {"x": tf.keras.Input([3], name="x")}
+    logits = runtime.columns.Bias(dimension, name="bias")(inputs)
+    optimizer = runtime.optimizers.Ftrl(0.3)
   else:
-    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction=reduction)
-  adagrad = tf.keras.optimizers.Adagrad
-  optimizer = adagrad(0.05, epsilon=0.0) if flavour == "v1" else adagrad(0.001, epsilon=1e-7)
-  model.compile(optimizer=optimizer, loss=loss)
+    inputs, net = make_inputs(case)
+    net = tf.keras.layers.Dense(4, activation="relu", name="hiddenlayer_0")(net)
+    logits = tf.keras.layers.Dense(dimension, name="logits")(net)
+    adagrad = tf.keras.optimizers.Adagrad
+    optimizer = adagrad(0.05, epsilon=0.0) if flavour == "v1" else adagrad(0.001, epsilon=1e-7)
+  model = tf.keras.Model(inputs, logits, name=scope_of(case))
+  model.compile(optimizer=optimizer, loss=make_loss(case))
   return model
 
 
+def scope_of(case):
+  return "baseline" if case == "v1_baseline" else "dnn"
+
+
 @pytest.fixture(scope="module")
-def backups(real):
-  """Returns a function that gives the backup of a case, which holds the Estimator's checkpoint."""
+def backups():
+  """Returns a function that gives the backup of a case, which reads the Estimator's checkpoint."""
   made = {}
 
   def backup(case):
     if case not in made:
-      model_dir = str(real[0] / case)
       flavour = export_sessions.CASES[case][0]
-      model = make_model(case)
-      made[case] = runtime.BackupAndRestore(model, model_dir, variable_scope="dnn", flavour=flavour)
+      made[case] = runtime.BackupAndRestore(
+        make_model(case), str(RECORDED / case), variable_scope=scope_of(case), flavour=flavour
+      )
     return made[case]
 
   return backup
@@ -79,12 +103,21 @@ def assert_same_answers(found, expected):
         np.testing.assert_array_equal(one, two, err_msg=f"{name} {key}")
 
 
+def assert_same_export(path, expected):
+  signatures = json.loads(json.dumps(export_sessions.described(path)))
+  assert signatures == expected["signatures"]
+  assert_same_answers(export_sessions.answers(path), expected["answers"])
+  if expected["loaded"] is not None:
+    assert_same_answers(export_sessions.loaded_answers(path), expected["loaded"])
+  assert export_sessions.assets(path) == expected["assets"]
+
+
 @pytest.mark.parametrize(("case", "receiver"), EXPORTS)
 def test_export_has_the_signatures_and_answers_of_the_estimators(
   real, backups, tmp_path, case, receiver
 ):
-  expected = real[1][f"{case}/{receiver}"]
-  receiver_fn = export_sessions.receiver_fn(receiver, runtime.export)
+  expected = real[case]["exports"][receiver]
+  receiver_fn = export_sessions.receiver_fn(receiver, runtime.export, export_sessions.spec_of(case))
   path = backups(case).export_saved_model(str(tmp_path / "base"), receiver_fn)
   assert isinstance(path, bytes)
   path = path.decode()
@@ -92,26 +125,39 @@ def test_export_has_the_signatures_and_answers_of_the_estimators(
   name = os.path.basename(path)
   assert os.listdir(tmp_path / "base") == [name]
   assert name.isdigit() and len(name) == len(expected["name"])
-  signatures = json.loads(json.dumps(export_sessions.described(path)))
-  assert signatures == expected["signatures"]
-  assert_same_answers(export_sessions.answers(path), expected["answers"])
-  if expected["loaded"] is not None:
-    assert_same_answers(export_sessions.loaded_answers(path), expected["loaded"])
+  assert_same_export(path, expected)
 
 
-def test_export_is_read_by_the_tensorflow_of_the_estimator(real, backups, tmp_path):
-  receiver_fn = export_sessions.receiver_fn("table", runtime.export)
-  path = backups("v1_binary").export_saved_model(str(tmp_path / "base"), receiver_fn).decode()
-  answers = tmp_path / "answers.json"
-  subprocess.run(
-    [legacy_interpreter(), str(HERE / "export_sessions.py"), str(answers), path],
-    check=True,
-    capture_output=True,
-  )
-  served, loaded = json.loads(answers.read_text())
-  expected = real[1]["v1_binary/table"]["answers"]
-  assert_same_answers(served, expected)
-  assert_same_answers(loaded, expected)
+if tf.__version__.startswith("2.15."):
+
+  def test_recording_is_what_the_estimator_exports(real, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(RECORDED)
+    import make_exports
+
+    found, prefix = make_exports.record("v1_baseline", str(tmp_path))
+    expected = real["v1_baseline"]
+    assert found["variables"] == expected["variables"]
+    np.testing.assert_allclose(found["baseline/bias"], expected["baseline/bias"], atol=1e-6)
+    assert prefix.endswith("model.ckpt-5")
+    for one, two in zip(found["exports"].values(), expected["exports"].values()):
+      assert one["signatures"] == two["signatures"]
+      assert_same_answers(one["answers"], two["answers"])
+
+else:
+
+  def test_export_is_read_by_the_tensorflow_of_the_estimator(real, backups, tmp_path):
+    receiver_fn = export_sessions.receiver_fn("table", runtime.export)
+    path = backups("v1_binary").export_saved_model(str(tmp_path / "base"), receiver_fn).decode()
+    answers = tmp_path / "answers.json"
+    subprocess.run(
+      [legacy_interpreter(), str(HERE / "export_sessions.py"), str(answers), path],
+      check=True,
+      capture_output=True,
+    )
+    served, loaded = json.loads(answers.read_text())
+    expected = real["v1_binary"]["exports"]["table"]["answers"]
+    assert_same_answers(served, expected)
+    assert_same_answers(loaded, expected)
 
 
 def parsing():
@@ -132,7 +178,9 @@ def test_export_as_text_has_extra_assets_and_answers_alike(real, backups, tmp_pa
     assert "serving_default" in file.read()
   with open(os.path.join(path, "assets.extra", "more", "labels.txt"), encoding="utf-8") as file:
     assert file.read() == "a\nb\n"
-  assert_same_answers(export_sessions.answers(path), real[1]["v2_binary/parsing"]["answers"])
+  assert_same_answers(
+    export_sessions.answers(path), real["v2_binary"]["exports"]["parsing"]["answers"]
+  )
 
 
 def test_export_leaves_the_model_as_it_is_and_two_in_one_second_have_two_names(backups, tmp_path):
@@ -160,14 +208,15 @@ def test_export_of_an_untrained_directory_is_the_estimators_error(tmp_path):
   assert not (tmp_path / "base").exists()
 
 
-def test_variables_are_the_estimators(real, backups):
-  for case in ("v1_binary", "v2_binary"):
-    names, kernel = real[1][f"{case}/variables"]
-    backup = backups(case)
-    assert backup.get_variable_names() == names
-    np.testing.assert_array_equal(backup.get_variable_value("dnn/logits/kernel"), kernel)
-    with pytest.raises(tf.errors.NotFoundError, match="Key nothing not found in checkpoint"):
-      backup.get_variable_value("nothing")
+@pytest.mark.parametrize("case", ["v1_binary", "v2_binary", "v1_words", "v1_baseline"])
+def test_variables_are_the_estimators(real, backups, case):
+  backup = backups(case)
+  assert backup.get_variable_names() == real[case]["variables"]
+  (name,) = set(real[case]) & {"dnn/logits/kernel", "baseline/bias"}
+  value = np.array(real[case][name], np.float32)
+  np.testing.assert_array_equal(backup.get_variable_value(name), value)
+  with pytest.raises(tf.errors.NotFoundError, match="Key nothing not found in checkpoint"):
+    backup.get_variable_value("nothing")
 
 
 class Doubled(tf.keras.layers.Layer):

@@ -99,7 +99,23 @@ def _tracked(model: Any, tables: list, graph: Any) -> tf.Module:
   owner.other_variables = [v for v in map(inner, model.variables) if id(v) not in named]
   captured = {id(tensor) for tensor in graph.external_captures}
   owner.tables = [table for table in tables if id(table.resource_handle) in captured]
+  # No table of the export reads them, but the Estimator's exports had them in `assets`.
+  owner.vocabularies = [tf.saved_model.Asset(path) for path in _vocabulary_files(model)]
   return owner
+
+
+def _vocabulary_files(model: Any) -> list[str]:
+  """Returns the vocabulary files of the layers of a model, each once, as far as there still are any."""
+  files: dict[str, None] = {}
+  for layer in model._flatten_layers():
+    path = getattr(layer, "vocabulary_file", None)
+    if not path:
+      continue
+    if tf.io.gfile.exists(path):
+      files[os.fspath(path)] = None
+    else:
+      tf.get_logger().warning("%s is gone, and no asset of the export.", path)
+  return list(files)
 
 
 def _new_directory(base: str) -> str:
