@@ -126,6 +126,7 @@ def _convert(plan: Plan, call: ast.Call, name: str) -> None:
   arguments = facts.bind_arguments(call, EXPORTERS[name])
   if arguments is None or set(arguments) - set(EXPORTERS[name]):
     raise _refused(call, f"the arguments of the {name} are not all known")
+  plan.report("EM277", call)
   if "serving_input_receiver_fn" in arguments:
     serving(plan, arguments["serving_input_receiver_fn"].value)
   plan.expressions[call.func] = f"{plan.runtime()}.export.{name}"

@@ -53,7 +53,7 @@ class FitTarget(Target):
   def _made(self, network, prefix: str, model: str, style: emit.Style) -> list[str]:
     """A statement that makes the BackupAndRestore of a model."""
     items: list[Union[emit.Item, str]] = [model, self.directory(network)]
-    items.append(f'variable_scope="{network.scope}"')
+    items += [f'variable_scope="{network.scope}"'] if network.scope else []
     items += [f"head={network.loss}"] if network.is_keras else []
     items.append(f'flavour="{network.flavour or self.unit.flavour}"')
     items += network.policy.items(*_POLICY)

@@ -17,7 +17,7 @@ from migrator.rewrite.target import Target
 _VARIABLES = ("optimizer", "loss_fn", "checkpoint", "step", "manager", "summaries")
 # Names in the generated functions.
 _PARAMETERS = frozenset(
-  """callbacks dataset features iterator labels loss max_steps name predict_keys saving_listeners
+  """callbacks dataset features input_fn iterator labels loss max_steps name predict_keys saving_listeners
   steps tape variables weights yield_single_examples checkpoint_path export_dir_base
   serving_input_receiver_fn assets_extra as_text newest""".split()
 )
@@ -44,7 +44,11 @@ class LoopTarget(LoopMethods, Target):
     hooked = any(self.has(c, "hooks") for c in self.trainings)
     self.has_savers = hooked and checkpoint_saver.in_use(plan)
     self.path = ""
-    self.selection_line: list[str] = []
+    self.data_lines: list[str] = []
+    # An Estimator that had done all its steps did not ask for the input; a position in it is restored with the rest,
+    # so that its iterator must be there before the steps are known.
+    limited = any(self.limits(c)[1] is not None for c in self.trainings)
+    self.asks_for_input = limited and not resume_data
 
   def check(self, networks: list[canned.Network]) -> None:
     if self.variable in _PARAMETERS:
@@ -91,7 +95,8 @@ class LoopTarget(LoopMethods, Target):
     note = f"  {optimizer.trailing}" if optimizer.trailing else ""
     lines.append(f"{n['optimizer']} = {optimizer.text}{note}")
     lines.append(f"{n['loss_fn']} = {network.loss}")
-    items = [self.variable, n["optimizer"], f'scope="{network.scope}"']
+    items = [self.variable, n["optimizer"]]
+    items += [f'scope="{network.scope}"'] if network.scope else []
     items.append(f'flavour="{network.flavour or self.unit.flavour}"')
     head = f"{n['checkpoint']} = {runtime}.named_checkpoint("
     lines += emit.bracketed(head, items, ")", style)
@@ -217,10 +222,11 @@ class LoopTarget(LoopMethods, Target):
       begin, end = [f"{manager}.begin_session({told}){note}"], "end_session()"
     body = [
       '"""Restores the newest checkpoint, then trains."""',
-      *self.selection_line,
+      *([] if self.asks_for_input else self.data_lines),
       *position,
       f"{manager}.restore_or_initialize()",
       *limit,
+      *(self.data_lines if self.asks_for_input else []),
       f"callbacks = {tf}.keras.callbacks.CallbackList({callbacks}, model={model})",
       f"{model}.stop_training = False",
       *begin,
@@ -252,11 +258,14 @@ class LoopTarget(LoopMethods, Target):
     elif uses_max:
       lines += emit.block(f"if {step} >= max_steps:", ["return"], style)
     names = [n for n, used in (("steps", uses_steps), ("max_steps", uses_max)) if used]
-    parameters = ["dataset", *[n + default for n in names], "callbacks=()"]
+    data = "input_fn" if self.asks_for_input else "dataset"
+    parameters = [data, *[n + default for n in names], "callbacks=()"]
     parameters += ["saving_listeners=()"] if self.tells_listeners else []
     count = "steps" if uses_steps or optional else left
-    selections = [self.selection(c) for c in self.trainings]
-    self.selection_line = [f"dataset = dataset{max(selections)}"] if any(selections) else []
+    made = ("input_fn()" if self.asks_for_input else "dataset") + max(
+      self.selection(c) for c in self.trainings
+    )
+    self.data_lines = [f"dataset = {made}"] if made != "dataset" else []
     if self.resume_data:
       if names:
         self.plan.needs("import itertools")

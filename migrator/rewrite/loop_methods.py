@@ -36,11 +36,13 @@ class LoopMethods(Target):
     names: of what the loop makes.
     variable: the Keras model.
     path: the expression of the model directory, known once a construction is written.
+    asks_for_input: whether `train` gets functions that return the Datasets.
   """
 
   names: dict[str, str]
   variable: str
   path: str
+  asks_for_input: bool
 
   def needs(self, function: str) -> bool:
     """Whether some call, or another function, calls a function of the loop."""
@@ -200,6 +202,8 @@ class LoopMethods(Target):
   ) -> list[str]:
     """A call of the loop in place of a train call, or of the one that train_and_evaluate makes."""
     items = self.method_items(call, ("steps", "max_steps"))
+    if self.asks_for_input:
+      items[0] = self.input_function(call.arguments["input_fn"])
     limits = dict(zip(("steps", "max_steps"), self.limits(call)))
     items = [i for i in items if limits.get(i.partition("=")[0], i) is not None]
     for limit in ("steps", "max_steps"):
@@ -238,13 +242,16 @@ class LoopMethods(Target):
     self._call(call, [self.exported(call)])
 
   def get_variable_names(self, call: units.MethodCall) -> None:
-    self._refuse_variables(call)
+    self.plan.report("EM276", call.call)
+    self._variables(call)
 
   def get_variable_value(self, call: units.MethodCall) -> None:
-    self._refuse_variables(call)
+    self._variables(call, f", {self.source(call.arguments['name'].value)}")
 
-  def _refuse_variables(self, call: units.MethodCall) -> None:
-    raise Unsupported("EM218", call.call, what=f"--target loop has nothing for {call.method}()")
+  def _variables(self, call: units.MethodCall, name: str = "") -> None:
+    """`runtime.get_variable_names(model_dir)`, `runtime.get_variable_value(model_dir, name)`."""
+    function = f"{self.plan.runtime()}.{call.method}"
+    self.plan.expressions[call.call] = f"{function}({self.model_dir(call.owner)}{name})"
 
   def _call(self, call: units.MethodCall, items: list[str]) -> None:
     function = self.function(call.method, call.owner)

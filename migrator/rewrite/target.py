@@ -254,6 +254,7 @@ class Target(abc.ABC):
   def exported(self, call: units.MethodCall) -> str:
     """The arguments of an export."""
     plan, arguments = self.plan, call.arguments
+    plan.report("EM277", call.call)
     items = []
     for name, argument in arguments.items():
       if name == "serving_input_receiver_fn":

@@ -54,14 +54,14 @@ def test_object_of_the_loops_functions_takes_its_place():
   )
   text = transformed(program(body), target="loop")
   assert text.endswith(
-    "e = build()\ne.train(input_fn(), max_steps=10)\nprint(e.evaluate(input_fn(), steps=3), e.model_dir)\n"
+    "e = build()\ne.train(input_fn, max_steps=10)\nprint(e.evaluate(input_fn(), steps=3), e.model_dir)\n"
   )
   made = text[text.index("def make_e():") : text.index("    return make_e()")]
   assert "        return types.SimpleNamespace(" in made
   assert "train=train, evaluate=evaluate, model_dir=model_dir" in made.replace(
     "\n            ", " "
   )
-  assert "    def train(dataset, max_steps" in made
+  assert "    def train(input_fn, max_steps" in made
   assert "\n\n\n" not in made
 
 
@@ -160,7 +160,7 @@ def test_train_and_evaluate_of_a_handle(target):
     assert "callbacks=[e.with_listeners([evaluation])]" in text
   else:
     assert "runtime.Evaluation(e.evaluate, input_fn, steps=2, throttle_secs=0)" in text
-    assert "e.train(input_fn(), max_steps=10, saving_listeners=[evaluation])" in text
+    assert "e.train(input_fn, max_steps=10, saving_listeners=[evaluation])" in text
 
 
 CALLS = """
@@ -188,7 +188,10 @@ def test_values_of_variables_of_a_handle():
   body = "e = build()\nprint(e.get_variable_names(), e.get_variable_value('v'))\n"
   assert "print(e.get_variable_names(), e.get_variable_value('v'))" in transformed(program(body))
   assert "EM276" in codes(run(program(body)))
-  left_whole(program(body), "EM218", target="loop")
+  text = transformed(program(body), target="loop")
+  names = "runtime.get_variable_names(e.model_dir)"
+  assert f"print({names}, runtime.get_variable_value(e.model_dir, 'v'))" in text
+  assert "EM276" in codes(run(program(body), target="loop"))
 
 
 @pytest.mark.parametrize("target", ["fit", "loop"])

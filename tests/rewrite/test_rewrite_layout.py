@@ -199,7 +199,27 @@ def test_calls(call, fit, loop):
 
 def test_loop_with_steps_and_max_steps():
   text = transformed(program("e.train(input_fn, steps=3)\n"), target="loop")
-  assert "def train(dataset, steps=None, max_steps=None, callbacks=()):" in text
+  assert "def train(input_fn, steps=None, max_steps=None, callbacks=()):" in text
+
+
+def test_loop_asks_for_input_only_where_steps_are_left():
+  text = transformed(program("e.train(lambda: input_fn(), max_steps=20)\n"), target="loop")
+  assert "train(lambda: input_fn(), max_steps=20)" in text
+  body = text[text.index("def train(input_fn, max_steps") :]
+  assert body.index("if step >= max_steps:") < body.index("dataset = input_fn()")
+  # A position in the input is restored together with the steps.
+  text = transformed(program(""), target="loop", resume_data=True)
+  assert "def train(dataset, max_steps" in text
+  assert "train(input_fn(), max_steps=10)" in text
+
+
+def test_default_scope_is_not_written():
+  new = (
+    'e = tf1.estimator.DNNLinearCombinedClassifier("model", linear_feature_columns=columns, '
+    "dnn_feature_columns=columns, dnn_hidden_units=[4], n_classes=3)\n"
+  )
+  for target in ("fit", "loop"):
+    assert 'scope=""' not in transformed(program(new=new), target=target)
 
 
 def test_train_in_a_loop_builds_its_input_each_time():

@@ -49,7 +49,7 @@ def test_list_in_a_variable_stays(target):
 
 def test_loop_has_a_parameter_and_a_session_for_them():
   text = listening("[Upload()]", target="loop")
-  assert "def train(dataset, max_steps, callbacks=(), saving_listeners=()):" in text
+  assert "def train(input_fn, max_steps, callbacks=(), saving_listeners=()):" in text
   body = text[text.index("def train(") :]
   places = [
     body.index(line)
@@ -66,7 +66,7 @@ def test_loop_has_a_parameter_and_a_session_for_them():
     )
   ]
   assert places == sorted(places)
-  assert "train(input_fn(), max_steps=10, saving_listeners=[Upload()])" in text
+  assert "train(input_fn, max_steps=10, saving_listeners=[Upload()])" in text
 
 
 @pytest.mark.parametrize("target", ["fit", "loop"])

@@ -61,7 +61,7 @@ def test_loop_evaluates_with_its_own_function_and_gives_the_training_its_state_b
   assert (
     "evaluation = runtime.Evaluation(evaluate, eval_input_fn, steps=2, throttle_secs=0)" in text
   )
-  assert "train(input_fn(), max_steps=10, saving_listeners=[evaluation])" in text
+  assert "train(input_fn, max_steps=10, saving_listeners=[evaluation])" in text
   function = text[text.index("def evaluate(dataset, steps=None, name=None):") :]
   assert function.split("\n")[1].strip() == "with manager.newest():"
   assert "manager.begin_session(e, saving_listeners)" in text
