@@ -161,11 +161,41 @@ class Expressions(abc.ABC):
       return
     first, *rest = generators
     items = columns_lists.elements(self.evaluate(first.iter, environment))
-    if items is None or first.ifs or first.is_async:
+    if items is None or first.is_async:
       raise NotStatic(first.iter, f"`{self.plan.module.source(first.iter)}` is not known")
     for item in list(items):
       self.assign(first.target, item, environment)
-      yield from self._rounds(rest, environment)
+      if all(self._holds(condition, environment) for condition in first.ifs):
+        yield from self._rounds(rest, environment)
+
+  def _holds(self, node: ast.expr, environment: Any) -> bool:
+    """Whether a condition of a comprehension holds.
+
+    Raises:
+      NotStatic: the file does not show it.
+    """
+    module, known = self.plan.module, UNKNOWN
+    names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+      return not self._holds(node.operand, environment)
+    if isinstance(node, ast.BoolOp):
+      parts = (self._holds(part, environment) for part in node.values)
+      return all(parts) if isinstance(node.op, ast.And) else any(parts)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+      sides = (node.left, node.comparators[0])
+      left, right = (self.evaluate(side, environment).constant for side in sides)
+      known = columns_lists.compare(node.ops[0], left, right)
+    fixed = not any(
+      moves.has_many_values(module, n) for n in names if not self._is_of_comprehension(n)
+    )
+    if not isinstance(known, bool) or not fixed:
+      raise NotStatic(node, f"`{module.source(node)}` is not known")
+    return known
+
+  def _is_of_comprehension(self, name: ast.Name) -> bool:
+    owner, _ = self.plan.module.scope_of[name].lookup(name.id)
+    kinds = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+    return owner is not None and isinstance(owner.node, kinds)
 
   def _call(self, node: ast.Call, environment: Any) -> Value:
     name = columns_parameters.creator_name(self.plan, node)
@@ -204,6 +234,12 @@ class Expressions(abc.ABC):
       if isinstance(node.op, ast.Add) and left.items is not None and right.items is not None:
         return Value(items=[*left.items, *right.items], is_tuple=left.is_tuple)
       return Value(scalar=columns_lists.operate(node.op, left.constant, right.constant))
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+      bounds = [
+        None if bound is None else self.evaluate(bound, environment).constant
+        for bound in (node.slice.lower, node.slice.upper, node.slice.step)
+      ]
+      return columns_lists.part(self.evaluate(node.value, environment), bounds)
     if isinstance(node, ast.Subscript):
       return columns_lists.subscript(
         self.evaluate(node.value, environment), self.evaluate(node.slice, environment)

@@ -137,6 +137,10 @@ def _method(interpreter, node: ast.Call, owner: Value, environment) -> Optional[
   if name in _CHANGES and len(node.args) in (1, 2) and not node.keywords:
     arguments = [interpreter.evaluate(a, environment) for a in node.args]
     return _change(name, node, owner, arguments)
+  if name == "split" and isinstance(owner.constant, str) and not node.keywords:
+    by = [interpreter.evaluate(a, environment).constant for a in node.args]
+    if len(by) <= 1 and all(isinstance(b, str) and b for b in by):
+      return Value(items=[_key(word) for word in owner.constant.split(*by)])
   if name == "format" and isinstance(owner.constant, str):
     arguments = [interpreter.evaluate(a, environment) for a in node.args]
     keywords: dict[str, Any] = {
@@ -181,6 +185,33 @@ def subscript(owner: Value, index: Value) -> Optional[Value]:
   if owner.items is not None and isinstance(key, int) and -len(owner.items) <= key:
     return owner.items[key] if key < len(owner.items) else None
   return None
+
+
+def part(owner: Value, bounds: list[Any]) -> Optional[Value]:
+  """`owner[begin:end:step]` of a list or tuple, or None where it is not known."""
+  if owner.items is None or not all(b is None or isinstance(b, int) for b in bounds):
+    return None
+  if bounds[2] == 0:
+    return None
+  return Value(items=owner.items[slice(*bounds)], is_tuple=owner.is_tuple)
+
+
+def compare(operator: ast.cmpop, left: Any, right: Any) -> Any:
+  """Whether a comparison of constants holds, or UNKNOWN."""
+  if left is UNKNOWN or right is UNKNOWN:
+    return UNKNOWN
+  if isinstance(operator, ast.Eq):
+    return left == right
+  if isinstance(operator, ast.NotEq):
+    return left != right
+  try:
+    if isinstance(operator, ast.In):
+      return left in right
+    if isinstance(operator, ast.NotIn):
+      return left not in right
+  except TypeError:
+    return UNKNOWN
+  return UNKNOWN
 
 
 def operate(operator: ast.operator, left: Any, right: Any) -> Any:

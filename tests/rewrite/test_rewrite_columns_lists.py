@@ -49,6 +49,14 @@ def blocks(columns, head):
     "zip": "listed = [one(k) for k, _ in zip(['a', 'b'], [1, 2])]\n",
     "enumerate": "listed = [one(k) for _, k in enumerate(['a', 'b'])]\n",
     "range": "KEYS = ['b', 'a']\nlisted = [one(KEYS[i]) for i in range(2)]\n",
+    "a condition": "listed = [one(k) for k in ['a', 'y', 'b'] if k != 'y']\n",
+    "a condition on a dict": (
+      "d = {k: one(k) for k in ['a', 'b', 'y']}\nSKIP = ('y',)\n"
+      "listed = [c for k, c in d.items() if not (k in SKIP or k == 'z')]\n"
+    ),
+    "a slice": "KEYS = ['y', 'a', 'b', 'z']\nlisted = [one(k) for k in KEYS[1:-1]]\n",
+    "a slice of columns": "more = [one('a'), one('b'), one('y')]\nlisted = more[:2]\n",
+    "split": "KEYS = 'a,b'.split(',')\nlisted = [one(k) for k in KEYS]\n",
     "values of a dict": "d = {'x': one('a'), 'y': one('b')}\nlisted = list(d.values())\n",
     "items of a dict": "d = {}\nd['x'] = one('a')\nd['y'] = one('b')\nlisted = [d['x'], d['y']]\n",
     "a dict comprehension": "d = {k: one(k) for k in ['a', 'b']}\nlisted = d.values()\n",
@@ -130,6 +138,10 @@ def test_local_values_of_a_function_are_written_into_the_layers():
     "a condition": "listed = [one('a')]\nif x:\n    listed.append(one('b'))\n",
     "a condition on the whole": "listed = [one('a')] if x else []\n",
     "an unknown loop": "listed = []\nfor k in load():\n    listed.append(one(k))\n",
+    "a filter that changes": (
+      "skip = 'a'\nif x:\n    skip = 'b'\nlisted = [one(k) for k in ['a', 'b'] if k != skip]\n"
+    ),
+    "a slice that is not known": "listed = [one('a'), one('b')][:x]\n",
     "a filter": "listed = [one(k) for k in KEYS if k]\n",
     "a file": "listed = [one(k) for k in open('keys')]\n",
     "another function": "listed = [one('a')]\nfill(listed)\n",
