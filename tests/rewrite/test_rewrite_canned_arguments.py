@@ -196,7 +196,7 @@ def test_labels_are_made_what_a_head_takes():
   source = dnn("[4], columns, 'm', label_vocabulary=['a', 'b']")
   assert ".map(runtime.only_inputs(e))" in transformed(source)
   loop = transformed(source, target="loop")
-  assert "dataset.map(runtime.only_inputs(e, loss_fn))" in loop
+  assert "dataset = input_fn().map(runtime.only_inputs(e, loss_fn))" in loop
   assert "for features, labels in dataset" in loop
 
 
