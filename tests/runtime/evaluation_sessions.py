@@ -1,14 +1,11 @@
 """Programs that train and evaluate, run by the real `train_and_evaluate` and by migrated ones.
 
-  python evaluation_sessions.py ROOT     trains with the real Estimator; writes ROOT/results.json
-
 Each program is a list of runs, one after the other in one model directory; a run is one call of
-train_and_evaluate, with new objects as after a restart unless it says "again".
+train_and_evaluate, with new objects as after a restart.
+What the real ones did is recorded by fixtures/evaluations/make_evaluations.py.
 """
 
-import json
 import os
-import sys
 
 import numpy as np
 import tensorflow as tf
@@ -19,9 +16,9 @@ PROGRAMS = {
   "often": {
     "every": 4,
     "runs": [
-      {"max_steps": 10, "exporters": ["latest", "final", "best", "noting"], **NO_THROTTLE},
+      {"max_steps": 10, "exporters": ["latest", "best", "noting"], **NO_THROTTLE},
       {"max_steps": 10, **NO_THROTTLE},
-      {"max_steps": 15, "exporters": ["final", "best", "noting"], **NO_THROTTLE},
+      {"max_steps": 15, "exporters": ["best", "noting"], **NO_THROTTLE},
     ],
   },
   "throttled": {
@@ -140,70 +137,3 @@ def evaluated(model_dir):
             losses.append([event.step, value.simple_value])
     found[name] = sorted(losses)
   return found
-
-
-class _Note(v1.train.SessionRunHook):
-  """Notes the steps of evaluations, as the callbacks of migrated programs do."""
-
-  def __init__(self, notes):
-    self._notes = notes
-
-  def begin(self):
-    self._notes.append("begin")
-
-
-def run(root, name, program):
-  """Runs a program with the real Estimator."""
-  model_dir = os.path.join(root, name)
-  results = []
-  for arguments in program["runs"]:
-    arguments = dict(arguments)
-    notes = []
-    estimator = tf.estimator.DNNClassifier(
-      hidden_units=[4],
-      n_classes=3,
-      feature_columns=[tf.feature_column.numeric_column("x", shape=(3,))],
-      model_dir=model_dir,
-      config=tf.estimator.RunConfig(
-        tf_random_seed=1, save_checkpoints_steps=program["every"], checkpoint_save_graph_def=False
-      ),
-    )
-    exporters = make_exporters(
-      arguments.pop("exporters", []),
-      tf.estimator.Exporter,
-      tf.estimator,
-      serving_input_fn(tf.estimator.export),
-      notes,
-    )
-    max_steps, batches = arguments.pop("max_steps", None), arguments.pop("batches", None)
-    result, error = (None, None), None
-    try:
-      result = tf.estimator.train_and_evaluate(
-        estimator,
-        tf.estimator.TrainSpec(lambda b=batches: make_data(batches=b), max_steps=max_steps),
-        tf.estimator.EvalSpec(
-          evaluation_data(notes), hooks=[_Note(notes)], exporters=exporters, **arguments
-        ),
-      )
-    except ValueError as e:
-      error = str(e)
-    results.append(outcome(model_dir, result, notes, error))
-  return results
-
-
-def main(root):
-  """Runs all programs; the migrated ones begin with the weights of their first checkpoint."""
-  results = {name: run(root, name, program) for name, program in PROGRAMS.items()}
-  # All begin with the same weights; this one has kept them.
-  first = tf.train.load_checkpoint(os.path.join(root, "all_input", "model.ckpt-0"))
-  weights = {
-    n: first.get_tensor(n).tolist()
-    for n in first.get_variable_to_shape_map()
-    if n.startswith("dnn/")
-  }
-  with open(os.path.join(root, "results.json"), "w", encoding="utf-8") as file:
-    json.dump({"programs": results, "weights": weights}, file)
-
-
-if __name__ == "__main__":
-  main(sys.argv[1])

@@ -2,30 +2,22 @@
 
 import json
 import os
-import subprocess
 
 import evaluation_sessions as sessions
 import numpy as np
 import pytest
 import tensorflow as tf
-from interpreter import HERE, legacy_interpreter
+from interpreter import HERE
 
 from migrator import runtime
 
+RECORDED = HERE.parents[1] / "fixtures" / "evaluations"
+
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory):
-  """The results of the real Estimators."""
-  root = tmp_path_factory.mktemp("evaluations")
-  process = subprocess.run(
-    [legacy_interpreter(), str(HERE / "evaluation_sessions.py"), str(root)],
-    stdout=subprocess.PIPE,
-    stderr=subprocess.STDOUT,
-    text=True,
-    check=False,
-  )
-  assert process.returncode == 0, process.stdout[-5000:]
-  return json.loads((root / "results.json").read_text())
+def real():
+  """What the real Estimators did."""
+  return json.loads((RECORDED / "recording.json").read_text())
 
 
 class Begins(tf.keras.callbacks.Callback):
@@ -171,6 +163,18 @@ def run_loop(model_dir, weights, every, arguments, notes):
   return evaluation
 
 
+def assert_same_outcome(found, expected):
+  for key in ("exported", "exports", "notes", "error"):
+    assert found[key] == expected[key], key
+  if expected["metrics"] is None:
+    assert found["metrics"] is None
+  else:
+    assert found["metrics"] == pytest.approx(expected["metrics"], rel=1e-5)
+  assert set(found["evaluated"]) == set(expected["evaluated"])
+  for directory, losses in expected["evaluated"].items():
+    np.testing.assert_allclose(found["evaluated"][directory], losses, rtol=1e-5)
+
+
 @pytest.mark.parametrize("target", [run_fit, run_loop])
 @pytest.mark.parametrize("name", sessions.PROGRAMS)
 def test_evaluations_exports_and_results_are_the_estimators(real, tmp_path, name, target):
@@ -182,16 +186,20 @@ def test_evaluations_exports_and_results_are_the_estimators(real, tmp_path, name
       result = evaluation.metrics, evaluation.export_results
     except ValueError as e:
       error = str(e)
-    found = json.loads(json.dumps(sessions.outcome(model_dir, result, notes, error)))
-    for key in ("exported", "exports", "notes", "error"):
-      assert found[key] == expected[key], key
-    if expected["metrics"] is None:
-      assert found["metrics"] is None
-    else:
-      assert found["metrics"] == pytest.approx(expected["metrics"], rel=1e-5)
-    assert set(found["evaluated"]) == set(expected["evaluated"])
-    for directory, losses in expected["evaluated"].items():
-      np.testing.assert_allclose(found["evaluated"][directory], losses, rtol=1e-5)
+    found = sessions.outcome(model_dir, result, notes, error)
+    assert_same_outcome(json.loads(json.dumps(found)), expected)
+
+
+if tf.__version__.startswith("2.15."):
+
+  @pytest.mark.parametrize("name", ["all_input", "no_saves"])
+  def test_recording_is_what_the_estimator_does(real, tmp_path, monkeypatch, name):
+    monkeypatch.syspath_prepend(RECORDED)
+    import make_evaluations
+
+    found = json.loads(json.dumps(make_evaluations.run(str(tmp_path), name)))
+    for one, two in zip(found, real["programs"][name]):
+      assert_same_outcome(one, two)
 
 
 def test_training_with_evaluations_is_the_training_without(tmp_path):
