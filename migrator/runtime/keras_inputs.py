@@ -64,7 +64,8 @@ def _inputs(model: Any, features: Any) -> Any:
   if isinstance(inputs, Mapping):
     return {name: features[keys[name]] for name in names}
   found = [features[keys[name]] for name in names]
-  return found[0] if len(found) == 1 else found
+  # Not a list, which tf.data would stack.
+  return found[0] if len(found) == 1 else tuple(found)
 
 
 def input_names(model: Any) -> list[str]:
@@ -117,4 +118,5 @@ def _labels(model: Any, labels: Any) -> Any:
   if missing:
     raise ValueError(f"The dataset lacks the label {missing[0]!r}; it has {sorted(labels)}.")
   found = [labels[name] for name in names]
-  return found[0] if len(found) == 1 else found
+  # Not a list, which tf.data would stack.
+  return found[0] if len(found) == 1 else tuple(found)

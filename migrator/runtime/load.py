@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 
 import tensorflow as tf
 
-from migrator.runtime import differences, named, paths, state, suggesting
+from migrator.runtime import differences, keras_aliases, named, paths, state, suggesting
 from migrator.runtime import plan as plan_module
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.hyperparameters import check_hyperparameters
@@ -128,6 +128,9 @@ def load_tf1_checkpoint(
   if not named_given:
     optimizer = getattr(checkpoint, "optimizer", None)
     checkpoint = named.unregistered(checkpoint, optimizer, flavour=source.flavour)
+  source.rename(
+    keras_aliases.renames(checkpoint.weights, checkpoint.nested, source.contents.variables)
+  )
   has_optimizer = checkpoint.optimizer_state.iterations is not None
   if has_optimizer and source.flavour != checkpoint.flavour:
     raise CheckpointError(differences.flavour_message(prefix, source.flavour, checkpoint.flavour))

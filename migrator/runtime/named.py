@@ -15,7 +15,7 @@ from typing import Any, Optional, Union
 
 import tensorflow as tf
 
-from migrator.runtime import differences, state, steps
+from migrator.runtime import differences, keras_aliases, state, steps
 from migrator.runtime.errors import CheckpointError
 from migrator.runtime.several_optimizers import SeveralOptimizers, make_state, single_states
 from migrator.runtime.slots import NoOptimizer, OptimizerState, inner
@@ -100,6 +100,7 @@ class NamedCheckpoint(tf.train.Checkpoint):
     trainable: the names of those that the optimizer trains.
     states: the single optimizers; one, unless the program gives several.
     trained_by: the name of a trainable weight -> the place of its optimizer in `states`.
+    nested: the names of the models within the model.
   """
 
   by_name: dict[str, tf.Variable]
@@ -109,6 +110,7 @@ class NamedCheckpoint(tf.train.Checkpoint):
   trainable: tuple[str, ...]
   states: tuple[Union[OptimizerState, NoOptimizer], ...]
   trained_by: dict[str, int]
+  nested: tuple[str, ...]
 
   def __init__(self, model: Any, optimizer: Any, scope: str, flavour: str):
     if tf.keras.backend.backend() != "tensorflow":
@@ -153,6 +155,7 @@ class NamedCheckpoint(tf.train.Checkpoint):
       trainable=tuple(trained_by),
       states=tuple(states),
       trained_by=trained_by,
+      nested=tuple(keras_aliases.nested_models(model, scope)),
     )
 
   def track_iterator(self, iterator: Any) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Optional
 
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import dialects, object_names, state, tensor_values
+from migrator.runtime import dialects, keras_aliases, object_names, state, tensor_values
 from migrator.runtime.bundle import DamagedIndexError, Index
 from migrator.runtime.contents import Contents
 from migrator.runtime.errors import CheckpointError
@@ -51,13 +52,35 @@ class Tf1Checkpoint:
       raise CheckpointError(
         f"{prefix} is an object checkpoint (tf.train.Checkpoint), not one of an Estimator."
       )
+    self._describe(keys, contents)
+
+  def _describe(self, keys: dict[str, str], contents: Optional[Contents] = None) -> None:
+    """Tells the names of the index apart; `keys` are those of the file that differ from them."""
     try:
-      self.contents = contents or dialects.describe(prefix, self._index)
+      self.contents = contents or dialects.describe(self.prefix, self._index)
     except DamagedIndexError as e:
-      raise CheckpointError(f"{prefix}.index {e}. The checkpoint is damaged.") from e
-    self._values = tensor_values.Reader(prefix, self._index, keys)
+      raise CheckpointError(f"{self.prefix}.index {e}. The checkpoint is damaged.") from e
+    self._keys = keys
+    self._values = tensor_values.Reader(self.prefix, self._index, keys)
     self.shapes = {key: entry.shape for key, entry in self._index.entries.items()}
     self.flavour = "v2" if self.contents.dialect_id == "v2" else "v1"
+
+  def rename(self, names: dict[str, str]) -> None:
+    """Lets variables, and their slots with them, have other names.
+
+    Args:
+      names: old name -> new name.
+    """
+    if not names:
+      return
+    keys, entries = {}, {}
+    for old, entry in self._index.entries.items():
+      new = keras_aliases.rename_key(old, names)
+      if entry.slices and new != old:
+        return  # Parts are found by the name; no Keras model had any.
+      keys[new], entries[new] = self._keys.get(old, old), entry
+    self._index = dataclasses.replace(self._index, entries=entries)
+    self._describe(keys)
 
   @property
   def optimizer(self) -> str:
