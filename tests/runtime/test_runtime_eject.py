@@ -70,7 +70,9 @@ def test_every_kind_of_column_is_printed(tmp_path, form):
   known = {
     name: c for name, (c, _, _) in cases.categorical(cases.write_vocabularies(tmp_path)).items()
   }
-  made = [fc.indicator_column(column) for column in known.values()]
+  # Whether a feature is sparse matters to the keys of crosses alone.
+  tried = [n for n in known if form == "dense" or n.startswith(("cross", "weighted"))]
+  made = [fc.indicator_column(known[name]) for name in tried]
   short = {"combiner": "sqrtn", "max_norm": 0.7}
   made += [
     fc.embedding_column(known[n], 4, **short) for n in ("strings_oov", "weighted", "cross_raw")
