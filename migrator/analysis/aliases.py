@@ -135,6 +135,28 @@ def choice(module: Module, node: ast.AST) -> Optional[symbols.Symbol]:
   return None
 
 
+def is_certain(module: Module, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+  """Whether `resolve` gives the one meaning of an expression, not the first of several.
+
+  The modules that a name is imported from do not count: they are dialects of one thing.
+  """
+  if node in seen or isinstance(node, (ast.IfExp, ast.BoolOp)):
+    return False
+  seen |= {node}
+  if isinstance(node, ast.NamedExpr):
+    return is_certain(module, node.value, seen)
+  values: list[ast.expr] = []
+  if isinstance(node, ast.Name):
+    here = module.scope_of.get(node, module.root)
+    scope, bindings = here.lookup(node.id)
+    bindings = current(bindings, node) if scope is here else final(bindings)
+    if any(b.kind == "import" for b in bindings):
+      return True
+    values = [b.value for b in bindings if b.kind == "assign" and b.value is not None]
+  found = {module.resolve(value) for value in values}
+  return len(found) <= 1 and all(is_certain(module, value, seen) for value in values)
+
+
 def call(module: Module, node: ast.Call) -> Optional[symbols.Symbol]:
   """The symbol of `importlib.import_module("x")`, `__import__("x")` and `getattr(tf, "x")`."""
   function = node.func

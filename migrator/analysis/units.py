@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, NamedTuple, Optional
 
-from migrator.analysis import facts, flows, symbols
+from migrator.analysis import aliases, facts, flows, symbols
 from migrator.analysis.module import Module
 
 ESTIMATOR_SUFFIXES = ("Classifier", "Regressor", "Estimator")
@@ -253,6 +253,9 @@ def _destination(module: Module, node: ast.AST) -> str:
 
 
 def _add_construction(module: Module, unit: Unit, made: _Made) -> None:
+  if not aliases.is_certain(module, made.call.func):
+    unit.problem("EM212", made.call, what="is constructed from different classes")
+    return
   parameters = facts.PARAMETERS[made.kind, made.flavour]
   arguments = facts.bind_arguments(made.call, parameters)
   if arguments is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from migrator.analysis import facts
+from migrator.analysis import aliases, facts
 from migrator.analysis.module import UNKNOWN
 from migrator.rewrite import emit
 from migrator.rewrite.columns_parameters import (
@@ -106,7 +106,8 @@ class Creator:
     node = self._nodes["dtype"].value
     definition = self._plan.module.definition(node)
     symbol = self._plan.module.resolve(definition) if definition is not None else None
-    dtype = DTYPES.get(symbol.path) if symbol is not None else None
+    certain = symbol is not None and aliases.is_certain(self._plan.module, node)
+    dtype = DTYPES.get(symbol.path) if symbol is not None and certain else None
     if dtype is None:
       raise NotStatic(node, "the type of a feature is not known in the file")
     return dtype

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Optional
 
-from migrator.analysis import facts
+from migrator.analysis import aliases, facts
 from migrator.rewrite import emit, moves
 from migrator.rewrite.plan import Plan, Unsupported
 
@@ -120,6 +120,7 @@ def _column(plan: Plan, element: ast.AST, found: Columns) -> Column:
     not isinstance(call, ast.Call)
     or symbol is None
     or symbol.path != "tf.feature_column.numeric_column"
+    or not aliases.is_certain(plan.module, call.func)
   ):
     name = symbol.path if symbol is not None else plan.module.source(element)
     raise Unsupported("EM207", element, column=name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
+from migrator.analysis import aliases
 from migrator.rewrite.plan import Plan, Unsupported
 
 _EMBEDDING = "dimension combiner initializer"
@@ -53,7 +54,7 @@ def creator_name(plan: Plan, call: ast.Call) -> Optional[str]:
     Unsupported: EM207, a column of `tf.contrib`, or one that the canned estimators do not take.
   """
   symbol = plan.module.resolve(call.func)
-  if symbol is None:
+  if symbol is None or not aliases.is_certain(plan.module, call.func):
     return None
   if symbol.path.startswith("tf.contrib.") and "column" in symbol.path:
     raise Unsupported("EM207", call, column=symbol.path)

@@ -11,7 +11,7 @@ import ast
 import dataclasses
 from typing import Optional
 
-from migrator.analysis import facts
+from migrator.analysis import aliases, facts
 from migrator.analysis.module import UNKNOWN
 from migrator.rewrite import moves
 from migrator.rewrite.plan import Plan, Unsupported
@@ -296,6 +296,8 @@ class _Reader:
     """The name of a reduction among those of the runtime's heads."""
     module = self._plan.module
     symbol = module.resolve(argument.value)
+    if not aliases.is_certain(module, argument.value):
+      symbol = None
     value = module.constant(argument.value)
     name = value if isinstance(value, str) else ""
     if symbol is not None and ".losses.Reduction." in symbol.path:

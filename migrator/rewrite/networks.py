@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
-from migrator.analysis import facts
+from migrator.analysis import aliases, facts
 from migrator.analysis.module import UNKNOWN
 from migrator.rewrite import emit
 from migrator.rewrite.plan import Plan, Unsupported
@@ -103,7 +103,8 @@ def _activation(plan: Plan, argument: Optional[facts.Argument]) -> Optional[str]
   if plan.module.constant(argument.value) is None:
     return None
   symbol = plan.module.resolve(argument.value)
-  if symbol is not None and symbol.path == "tf.nn.relu":
+  certain = aliases.is_certain(plan.module, argument.value)
+  if certain and symbol is not None and symbol.path == "tf.nn.relu":
     return '"relu"'
   if symbol is not None and not symbol.path.startswith(_ACTIVATIONS):
     raise Unsupported("EM208", argument.node, argument="activation_fn")

@@ -10,7 +10,7 @@ import ast
 import dataclasses
 from typing import Optional
 
-from migrator.analysis import facts
+from migrator.analysis import aliases, facts
 from migrator.rewrite import moves, optimizer_rules, schedules
 from migrator.rewrite.optimizer_rules import Optimizer, Settings, as_item, combined
 from migrator.rewrite.plan import Plan, Unsupported
@@ -97,6 +97,8 @@ def _made(plan: Plan, node: ast.expr, definition: Optional[ast.AST]) -> _Made:
   module = plan.module
   unsupported = Unsupported("EM211", node, optimizer=module.source(node))
   symbol = module.resolve(node)
+  if symbol is not None and not aliases.is_certain(module, node):
+    raise unsupported
   if symbol is not None and symbol.path.startswith(("tf.train.", "tf.keras.optimizers.")):
     return _Made(node, [], [])  # the class: it was called
   around: Optional[ast.AST] = None
@@ -141,7 +143,8 @@ def _by_name(plan: Plan, name: object, rule: Rule, node: ast.AST, settings: Sett
 
 def _by_call(plan: Plan, made: _Made, node: ast.expr, settings: Settings) -> Optimizer:
   symbol = plan.module.resolve(made.function)
-  path = symbol.path if symbol is not None else ""
+  certain = aliases.is_certain(plan.module, made.function)
+  path = symbol.path if symbol is not None and certain else ""
   name = path.rpartition(".")[2]
   place = made.function
   unsupported = Unsupported("EM211", place, optimizer=plan.module.source(made.function))
