@@ -118,7 +118,7 @@ def test_features_that_no_column_reads_are_dropped_unless_the_file_shows_there_a
   unknown = transformed(program("input_fn"))
   assert "input_fn().map(runtime.only_inputs(e)).take(steps)" in unknown
   loop = transformed(program("input_fn"), target="loop")
-  assert "    dataset = dataset.map(runtime.only_inputs(e))\n" in loop
+  assert "    dataset = input_fn().map(runtime.only_inputs(e))\n" in loop
 
 
 @pytest.mark.parametrize(
