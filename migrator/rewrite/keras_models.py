@@ -26,6 +26,18 @@ _LAYER_ARGUMENTS = {
   "fused": "nothing",
   "init": "kernel_initializer=",
 }
+# Metric -> its key in the evaluations of TF1 (measured with 1.15).
+_TF1_KEYS = {
+  "accuracy": "acc",
+  "mae": "mean_absolute_error",
+  "mape": "mean_absolute_percentage_error",
+  "mse": "mean_squared_error",
+}
+# Layer -> the arguments whose default TF2 changed.
+_RECURRENT = {
+  "GRU": {"recurrent_activation", "reset_after"},
+  "LSTM": {"recurrent_activation"},
+}
 _LAYERS = {"CuDNNGRU": "GRU", "CuDNNLSTM": "LSTM"}
 
 
@@ -50,7 +62,8 @@ def read(plan: Plan, tf: str, model: ast.expr, place: ast.Call, exact: bool) -> 
   if not compiled:
     plan.report("EM290", place)
   flavours = [_optimizer(plan, tf, call, exact) for call in compiled]
-  _report_accuracy(plan, compiled)
+  _report_metrics(plan, compiled)
+  _report_recurrent(plan)
   return "v1" if "v1" in flavours else "v2"
 
 
@@ -182,13 +195,25 @@ def _report_layers(plan: Plan) -> None:
         plan.report("EM292", keyword, what=f"{name}({keyword.arg}=)", instead=instead)
 
 
-def _report_accuracy(plan: Plan, compiled: list[ast.Call]) -> None:
+def _report_metrics(plan: Plan, compiled: list[ast.Call]) -> None:
   """Reports metrics whose key in evaluations was another one in TF1."""
   if plan.source_version != 1:
     return
   for call in compiled:
     bound = facts.bind_arguments(call, _COMPILE) or {}
-    metrics = bound.get("metrics")
-    found = plan.module.constant(metrics.value) if metrics is not None else None
-    if isinstance(found, (list, tuple)) and "accuracy" in found and metrics is not None:
-      plan.report("EM293", metrics.value)
+    for node in ast.walk(bound["metrics"].value) if "metrics" in bound else ():
+      name = node.value if isinstance(node, ast.Constant) else None
+      if isinstance(name, str) and name in _TF1_KEYS:
+        plan.report("EM293", node, name=name, old=_TF1_KEYS[name])
+
+
+def _report_recurrent(plan: Plan) -> None:
+  """Reports recurrent layers whose defaults were others in TF1."""
+  if plan.source_version != 1:
+    return
+  for call, symbol in facts.calls(plan.module):
+    module, _, name = symbol.path.rpartition(".")
+    given = {keyword.arg for keyword in call.keywords}
+    if module == "tf.keras.layers" and name in _RECURRENT and not _RECURRENT[name] <= given:
+      missing = ", ".join(sorted(_RECURRENT[name] - given))
+      plan.report("EM295", call, layer=name, missing=missing)

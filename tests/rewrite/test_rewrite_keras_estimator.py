@@ -221,3 +221,11 @@ def test_what_is_not_carried_over_leaves_it_whole(argument, code):
 def test_added_metrics_leave_it_whole():
   body = "e = tf.estimator.add_metrics(e, more)\n" + TRAIN
   left_whole(program("def more(labels):\n    return {}\n\n\n" + body), "EM209")
+
+
+def test_recurrent_layers_with_tf1s_defaults_are_reported():
+  text = program().replace("Dense(3,", "LSTM(3,")
+  assert "EM295" in codes(run(text, source_version=1))
+  assert "EM295" not in codes(run(text, source_version=2))
+  given = text.replace("LSTM(3,", 'LSTM(3, recurrent_activation="sigmoid",')
+  assert "EM295" not in codes(run(given, source_version=1))
