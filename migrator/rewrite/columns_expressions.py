@@ -87,8 +87,9 @@ class Expressions(abc.ABC):
     if found is None:
       return Value(node.id, (node,))
     owner, value = found
-    if value.has_columns() and self._changed_elsewhere(node, owner):
+    if value.function is None and self._changed_elsewhere(node, owner):
       value.forget()
+      return Value(node.id, (node,))
     container = value.items is not None or value.entries is not None
     known = container or value.constant is not UNKNOWN or value.has_columns() or value.function
     return value if known else Value(value.text or node.id, value.reads or (node,))

@@ -64,3 +64,22 @@ def test_variable_of_the_programs_columns_has_another_name_than_what_it_reads():
   text = transformed(program("feature_columns + [fc.numeric_column('z')]", head, "linear"))
   assert "all_feature_columns = feature_columns + [fc.numeric_column('z')]\n" in text
   assert "runtime.columns.inputs(all_feature_columns)" in text
+
+
+@pytest.mark.parametrize(
+  "head",
+  [
+    "KEY = 'x'\n\ndef setup():\n    global KEY\n    KEY = read()\n\nsetup()\n",
+    "KEY = 'x'\nclass A:\n    def setup(self):\n        global KEY\n        KEY = 'y'\n\nA().setup()\n",
+  ],
+)
+def test_name_of_a_feature_that_a_function_binds_anew_is_read_when_the_program_runs(head):
+  result = result_of("[fc.numeric_column(KEY)]", head, "linear")
+  assert "EM251" in codes(result)
+  assert "fc.numeric_column(KEY)" in result.text
+
+
+def test_list_of_names_that_a_method_grows_is_read_when_the_program_runs():
+  grow = "KEYS = ['x']\nclass A:\n    def setup(self):\n        KEYS.append('y')\n\nA().setup()\n"
+  result = result_of("[fc.numeric_column(k) for k in KEYS]", grow, "linear")
+  assert "EM251" in codes(result)
