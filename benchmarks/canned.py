@@ -121,7 +121,7 @@ def new_file(folder: Path, file: canned_finder.CannedFile) -> Path:
 def outcome(file: canned_finder.CannedFile, result: files.FileResult, raw: bytes) -> Outcome:
   """What the rewritten file shows."""
   one = Outcome(file, units=len(result.units), done=sum(bool(u.target) for u in result.units))
-  left = [m.groups() for m in map(_TODO.search, result.text.split("\n")) if m]
+  left = [(m[1], m[2]) for m in map(_TODO.search, result.text.split("\n")) if m]
   one.rewritten = bool(one.units and one.done == one.units and result.text and not left)
   if not one.rewritten:
     said = _reasons(result, raw) if one.done < one.units or not one.units else []

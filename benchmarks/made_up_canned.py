@@ -198,7 +198,7 @@ def attempt(task: dict[str, Any]) -> dict[str, Any]:
       stepped = made_up_hooks.why(error)
   return {
     "imported": imported,
-    "lacks_data": bool(imported) and (bool(tables) or imported.startswith(_NO_DATA)),
+    "lacks_data": imported is not None and (bool(tables) or imported.startswith(_NO_DATA)),
     "built": built,
     "stepped": stepped,
     "how": f"{how}, own examples" if watch.real else how,
