@@ -125,7 +125,8 @@ class LoopTarget(LoopMethods, Target):
       # The Estimator took a temporary directory for None.
       self.plan.needs("import tempfile")
       return [f"{self.path} = {self.plan.atom(network.directory_node)} or tempfile.mkdtemp()"]
-    return [f"{self.path} = {self.plan.atom(network.directory_node)}"]
+    text = directory if "\n" not in directory else self.plan.atom(network.directory_node)
+    return [f"{self.path} = {text}"]
 
   def _fresh_directory(self) -> str:
     """A variable for the model directory; that of each handle is in a function of its own."""
