@@ -168,7 +168,7 @@ def block(head: str, body: Sequence[str], style: Style) -> list[str]:
 
 
 def statement(line: str, style: Style) -> list[str]:
-  """A simple statement, broken at the arguments of its call where a line cannot hold it."""
+  """A simple statement, broken within its call or list where a line cannot hold it."""
   if len(line) <= style.width or line[:1] in " \t#@" or line.rstrip().endswith((":", "(", ",")):
     return [line]
   try:
@@ -176,7 +176,11 @@ def statement(line: str, style: Style) -> list[str]:
   except SyntaxError:  # a line of a longer statement
     return [line]
   value = getattr(node, "value", None)
-  if not isinstance(value, ast.Call) or not (value.args or value.keywords):
+  if isinstance(value, ast.Call):
+    inner: Sequence[ast.AST] = [*value.args, *value.keywords]
+  else:
+    inner = value.elts if isinstance(value, ast.List) else ()
+  if value is None or not inner:
     return [line]
   code, _, comment = line.partition("  #")
   prefix = code.encode("utf-8")[: value.col_offset].decode("utf-8")

@@ -92,3 +92,18 @@ def test_first_of_two_imports_of_one_module_is_certain():
   )
   new = NEW.replace("n_classes=3", "activation_fn=t.nn.relu").replace("tf1.", "t.")
   assert 'activation="relu"' in transformed(head + HEAD + new + TRAIN)
+
+
+def test_directory_that_is_computed_has_no_brackets_around_it():
+  text = transformed(HEAD + NEW.replace('"model"', '"m/%d" % 3') + TRAIN, target="loop")
+  assert 'model_dir = "m/%d" % 3\n' in text
+  text = transformed(HEAD + NEW.replace('"model"', '"m/"\n    "n"') + TRAIN, target="loop")
+  assert 'model_dir = ("m/"\n' in text
+
+
+def test_long_list_of_the_programs_columns_has_a_line_for_each():
+  columns = [f"tf.feature_column.numeric_column('a_long_name_{i}', x)" for i in range(3)]
+  text = transformed(
+    HEAD + "x = read()\n" + NEW.replace("columns", f"[{', '.join(columns)}]") + TRAIN
+  )
+  assert f"    feature_columns = [\n        {columns[0]},\n        {columns[1]},\n" in text
