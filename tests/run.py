@@ -88,8 +88,8 @@ def environments():
   tensorflow = tensorflow_package()
   tests = ["pytest>=7", "pytest-xdist>=3", "click>=8.0", "libcst>=1.1"]
   # TensorFlow 2.21 writes `tf.summary.scalar` only where TensorBoard is installed too.
-  newest = [f"{tensorflow}==2.21.*", "tensorboard>=2.20", *tests]
-  legacy = [f"{tensorflow}==2.15.*", "tensorflow-estimator==2.15.*", *tests]
+  newest = [f"{tensorflow}==2.21.*", "tensorboard>=2.20", "pandas>=2", *tests]
+  legacy = [f"{tensorflow}==2.15.*", "tensorflow-estimator==2.15.*", "pandas<3", *tests]
   return {
     env.name: env
     for env in (
