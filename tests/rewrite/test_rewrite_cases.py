@@ -192,3 +192,54 @@ def test_case_55_no_integer_save_freq_is_written():
     text = transformed(program(), target=target)
     assert "save_freq" not in text
     assert "ModelCheckpoint" not in text
+
+
+TOGETHER = (
+  "tf1.estimator.train_and_evaluate(\n"
+  "    e, tf1.estimator.TrainSpec(input_fn, max_steps=10),\n"
+  "    tf1.estimator.EvalSpec(input_fn{}))\n"
+)
+
+
+@pytest.mark.parametrize("target", ["fit", "loop"])
+def test_case_17_evaluation_follows_saves_and_says_how_often(target):
+  text = transformed(program(train=TOGETHER.format(", steps=2, throttle_secs=0")), target=target)
+  assert "runtime.Evaluation(" in text
+  assert "throttle_secs=0" in text
+  assert "steps=2" in text
+  defaults = transformed(program(train=TOGETHER.format("")), target=target)
+  assert "throttle_secs=600" in defaults
+  assert "steps=100" in defaults
+
+
+@pytest.mark.parametrize(
+  ("target", "built"),
+  [
+    ("fit", "  e.fit(input_fn()"),
+    ("loop", "  train(input_fn(), steps=3)"),
+  ],
+)
+def test_case_18_each_round_builds_its_input_anew(target, built):
+  rounds = "for _ in range(10):\n  e.train(input_fn, steps=3)\n  e.evaluate(input_fn)\n"
+  text = transformed(program(train=rounds), target=target)
+  _, _, loop = text.partition("for _ in range(10):")
+  assert built in loop
+
+
+@pytest.mark.parametrize("kept", ["0", "None"])
+@pytest.mark.parametrize("target", ["fit", "loop"])
+def test_case_20_all_checkpoints_are_kept(target, kept):
+  config = f"tf1.estimator.RunConfig(keep_checkpoint_max={kept})"
+  new = f"e = tf1.estimator.DNNClassifier([4], columns, 'm', n_classes=3, config={config})\n"
+  text = transformed(HEAD + new + TRAIN, target=target)
+  assert f"keep_checkpoint_max={kept}" in text  # the runtime's manager takes both for all
+  assert "max_to_keep" not in text
+
+
+@pytest.mark.parametrize("target", ["fit", "loop"])
+def test_case_36_the_constants_of_batch_normalization_are_written_out(target):
+  new = "e = tf1.estimator.DNNClassifier([4], columns, 'm', n_classes=3, batch_norm=True)\n"
+  text = transformed(HEAD + new + TRAIN, target=target)
+  assert "BatchNormalization(" in text
+  assert "momentum=0.999" in text
+  assert "epsilon=0.001" in text
