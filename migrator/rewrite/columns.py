@@ -213,6 +213,8 @@ def _explicit(plan: Plan, arguments, place: ast.Call, sparse: bool) -> Columns:
   found.keys = frozenset(writer.inputs)
   found.statements = [*interpreter.statements, *interpreter.functions]
   _name_normalizers(plan, found, every)
+  if found.flavour == "v2" and any(c.kind == "shared" and c.group[1] for c in every):
+    plan.report("EM254", place)
   return found
 
 
