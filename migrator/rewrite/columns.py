@@ -188,6 +188,7 @@ def _explicit(plan: Plan, arguments, place: ast.Call, sparse: bool) -> Columns:
     _check(plan, part, argument.value, found.parts[part])
     found.names += [n for n in ast.walk(argument.value) if isinstance(n, ast.Name)]
   every = [column for columns in found.parts.values() for column in columns]
+  notes = _with_comments_above(every, notes, interpreter.above)
   for column in every:
     for read in column.all_reads():
       _check_read(plan, read, place)
@@ -216,6 +217,24 @@ def _explicit(plan: Plan, arguments, place: ast.Call, sparse: bool) -> Columns:
   if found.flavour == "v2" and any(c.kind == "shared" and c.group[1] for c in every):
     plan.report("EM254", place)
   return found
+
+
+def _with_comments_above(every: list[Column], notes, above) -> list:
+  """Adds what stands above the statements of columns to what stands at the elements of lists."""
+  notes = list(notes)
+  shown: set[str] = {c for _, (leading, trailing) in notes for c in (*leading, trailing)}
+  for column in every:
+    for source in (column, *column.all_sources()):
+      comments = tuple(c for c in above.get(source, ()) if c not in shown)
+      shown.update(comments)
+      if comments:
+        given = [i for i, note in enumerate(notes) if note[0] is column]
+        if given:
+          leading, trailing = notes[given[0]][1]
+          notes[given[0]] = (column, ((*comments, *leading), trailing))
+        else:
+          notes.append((column, (comments, "")))
+  return notes
 
 
 def _name_normalizers(plan: Plan, found: Columns, columns: Iterable[Column]) -> None:

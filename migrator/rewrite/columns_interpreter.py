@@ -12,7 +12,7 @@ from typing import Optional
 
 from migrator.rewrite import columns_lists, moves
 from migrator.rewrite.columns_expressions import Expressions
-from migrator.rewrite.columns_values import NotStatic, Value
+from migrator.rewrite.columns_values import Column, NotStatic, Value
 from migrator.rewrite.plan import Plan
 
 _MOST_ROUNDS = 1000
@@ -64,6 +64,8 @@ class Interpreter(Expressions):
     super().__init__(plan)
     self.place = place
     self.statements: dict[ast.stmt, None] = {}
+    # What stands above the statements that gave columns their names.
+    self.above: dict[Column, tuple[str, ...]] = {}
     self._depth = 0
     self._noted = 0
     module = plan.module
@@ -134,6 +136,8 @@ class Interpreter(Expressions):
       value = self.evaluate(statement.value, environment)
       for target in statement.targets:
         self.assign(target, value, environment)
+      if value.column is not None:
+        self.above.setdefault(value.column, tuple(self.plan.comments.leading(statement)))
       self._note(statement, value, environment)
     elif isinstance(statement, ast.AnnAssign):
       if statement.value is not None:

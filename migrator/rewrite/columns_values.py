@@ -126,6 +126,10 @@ class Column:
     """The user's expressions that go into the new function."""
     return [*self.reads, *(read for source in self.sources for read in source.all_reads())]
 
+  def all_sources(self) -> list[Column]:
+    """The columns that it is made of, down to those of the features."""
+    return [c for source in self.sources for c in (source, *source.all_sources())]
+
 
 CATEGORICAL = frozenset(
   ("vocabulary", "vocabulary_file", "hash", "identity", "crossed", "weighted")

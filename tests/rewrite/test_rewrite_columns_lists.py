@@ -265,3 +265,28 @@ def test_columns_of_two_estimators_are_gone_with_both():
 def test_comments_of_statements_that_are_gone_stay():
   text = transformed(program("listed", ONE + "# What it reads.\nlisted = [one('a')]\n"))
   assert "# What it reads.\n" in text
+
+
+def test_a_comment_above_a_column_moves_to_its_layer():
+  source = """
+import tensorflow as tf
+
+
+def build_columns():
+    # The makers are not known in advance.
+    maker = tf.feature_column.categorical_column_with_hash_bucket("maker", 10)
+    size = tf.feature_column.numeric_column("size")
+    return [tf.feature_column.indicator_column(maker), size]
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(({"maker": ["a"], "size": [1.0]}, [0]))
+
+
+e = tf.compat.v1.estimator.DNNClassifier([4], build_columns(), "m")
+e.train(input_fn, max_steps=3)
+"""
+  text = transformed(source)
+  assert "build_columns" not in text
+  _, _, below = text.partition("# The makers are not known in advance.\n")
+  assert below.lstrip().startswith("runtime.columns.Indicator(10)(")
