@@ -182,6 +182,13 @@ def test_a_job_that_is_shorter_than_the_default_cadence(config, call, reported):
   assert _codes(text, "EM114") == (["EM114"] if reported else [])
 
 
+@pytest.mark.parametrize("steps, seconds", [(3, "200"), (7, "86"), (500, "1.2")])
+def test_the_seconds_of_a_step_of_a_short_job_are_written_out(steps, seconds):
+  text = f'e = tf.estimator.Estimator(model_fn, "m")\ne.train(input_fn, max_steps={steps})\n'
+  [(_, _, message)] = _found(text, "EM114")
+  assert message.endswith(f"unless a step takes longer than {seconds} seconds.")
+
+
 def test_a_short_train_and_evaluate_evaluates_at_the_end_only():
   text = """
   e = tf.estimator.Estimator(model_fn, "m")

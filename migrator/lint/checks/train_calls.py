@@ -170,7 +170,8 @@ def _short(context: Context, training: Training) -> Iterator[Report]:
   places = "the first and the last step only"
   if training.name == "TrainSpec":
     places += ", and train_and_evaluate evaluates after the last one only"
-  each = f"{policy.DEFAULT_SECONDS / number:.2g}"
+  seconds = policy.DEFAULT_SECONDS / number
+  each = f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
   yield context.report("EM114", training.call, steps=f"{number:g}", places=places, each=each)
 
 
