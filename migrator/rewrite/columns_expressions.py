@@ -13,7 +13,7 @@ from migrator.analysis import facts
 from migrator.analysis.module import UNKNOWN
 from migrator.rewrite import columns_creators, columns_lists, columns_parameters, emit, moves
 from migrator.rewrite.columns_values import NotStatic, Value
-from migrator.rewrite.plan import Plan
+from migrator.rewrite.plan import Plan, Unsupported
 
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
@@ -59,7 +59,7 @@ class Expressions(abc.ABC):
     if isinstance(node, ast.Name):
       return self._name(node, environment)
     if isinstance(node, ast.Constant):
-      return Value(self._text(node, environment), scalar=node.value)
+      return Value(self._constant(node), scalar=node.value)
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
       return self._with_text(node, environment, self._display(node, environment))
     if isinstance(node, ast.Dict) and None not in node.keys:
@@ -275,6 +275,13 @@ class Expressions(abc.ABC):
     finally:
       for name in replaced:
         del plan.expressions[name]
+
+  def _constant(self, node: ast.Constant) -> str:
+    """Source of a constant; of a string that cannot be moved as it stands, another spelling."""
+    try:
+      return emit.joined(self.plan.source(node))
+    except Unsupported:
+      return _literal(node.value)
 
   def _varies(self, name: ast.Name) -> bool:
     """Whether a variable gets several values while its function runs once."""

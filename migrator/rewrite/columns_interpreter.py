@@ -13,7 +13,7 @@ from typing import Optional
 from migrator.rewrite import columns_lists, moves
 from migrator.rewrite.columns_expressions import Expressions
 from migrator.rewrite.columns_values import Column, NotStatic, Value
-from migrator.rewrite.plan import Plan
+from migrator.rewrite.plan import Plan, Unsupported
 
 _MOST_ROUNDS = 1000
 
@@ -108,6 +108,11 @@ class Interpreter(Expressions):
       try:
         self._statement(statement, environment)
       except NotStatic:
+        self._forget(statement, environment)
+      except Unsupported as error:
+        if error.code != "EM220":
+          raise
+        # Its text cannot be moved; whether it has to be is seen where its variables are read.
         self._forget(statement, environment)
       except _Return:
         if not environment.kept:

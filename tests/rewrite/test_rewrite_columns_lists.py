@@ -290,3 +290,26 @@ e.train(input_fn, max_steps=3)
   assert "build_columns" not in text
   _, _, below = text.partition("# The makers are not known in advance.\n")
   assert below.lstrip().startswith("runtime.columns.Indicator(10)(")
+
+
+@pytest.mark.parametrize(
+  "head",
+  {
+    "a docstring": '"""Words.\n\nMore words.\n"""\nlisted = [one("a"), one("b")]\n',
+    "a query": 'SQL = """select\n  a"""\nlisted = [one("a"), one("b")]\n',
+    "a call": 'print("""Words.\n""")\nlisted = [one("a"), one("b")]\n',
+    "a continued line": 'SUM = 1 + \\\n    2\nlisted = [one("a"), one("b")]\n',
+    "a docstring of a function": (
+      'def make():\n    """Words.\n\n    More words.\n    """\n'
+      '    return [one("a"), one("b")]\n\n\nlisted = make()\n'
+    ),
+  }.items(),
+  ids=lambda item: item[0],
+)
+def test_text_over_several_lines_beside_the_columns_changes_nothing(head):
+  assert blocks("listed", ONE + head[1]) == ["a", "b"]
+
+
+def test_columns_whose_own_lines_are_continued_stay_in_the_program():
+  head = ONE + 'listed = [one("a")]\nlisted.append(one("b") \\\n    if True else one("c"))\n'
+  assert "EM251" in codes(run(program("listed", head)))
