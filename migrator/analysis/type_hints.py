@@ -58,7 +58,7 @@ def _in_string(module: Module, node: ast.AST, written: str) -> Iterator[Use]:
   if not _is_annotation(module, node):
     return
   scope = module.scope_of.get(node, module.root)
-  for symbol, text in _chains(module, written, scope, "eval"):
+  for symbol, text in chains(module, written, scope, "eval"):
     span = module.span(node)
     at = module.source(node).find(text)
     if span.line == span.end_line and at >= 0:
@@ -78,7 +78,7 @@ def _in_comments(module: Module) -> Iterator[Use]:
     text = found.group(1).strip()
     mode = "func_type" if re.match(r"\(.*\)\s*->", text) else "eval"
     scope = _scope_at(module, number)
-    for symbol, chain in _chains(module, text, scope, mode):
+    for symbol, chain in chains(module, text, scope, mode):
       if comments is None:
         comments = _comments(module.text)
       if (number, found.start()) not in comments:
@@ -93,10 +93,17 @@ def _in_comments(module: Module) -> Iterator[Use]:
       yield Use(symbol, node, span)
 
 
-def _chains(
+def chains(
   module: Module, text: str, scope: Scope, mode: str
 ) -> Iterator[tuple[symbols.Symbol, str]]:
-  """The symbols of TensorFlow that a type names, and how it spells them."""
+  """The symbols of TensorFlow that a type names, and how it spells them.
+
+  Args:
+    module: the file.
+    text: the type, as in a string or a comment.
+    scope: where its names are looked up.
+    mode: of `ast.parse`: "eval", or "func_type" for `(parameters) -> result`.
+  """
   try:
     tree = ast.parse(text, mode=mode)
   except (SyntaxError, ValueError, MemoryError, RecursionError):

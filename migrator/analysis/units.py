@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, NamedTuple, Optional
 
-from migrator.analysis import aliases, facts, flows, symbols
+from migrator.analysis import aliases, estimator_hints, facts, flows, symbols
 from migrator.analysis.module import Module
 
 ESTIMATOR_SUFFIXES = ("Classifier", "Regressor", "Estimator")
@@ -60,6 +60,7 @@ class Unit:
       functions, through an attribute), or is one of several classes: what takes its place must
       then be one object.
     functions: the functions that return it.
+    hints: the type hints of all that it flows through.
     shown: the reads that only print it or its class.
     added_metrics: the calls of `tf.estimator.add_metrics` on it.
     handed: where it is handed to a hook of TensorFlow that reads its directory or evaluates.
@@ -87,6 +88,7 @@ class Unit:
     self.handle = False
     self.model_dir_reads: list[ast.Attribute] = []
     self.functions: list[ast.FunctionDef] = []
+    self.hints: list[ast.expr] = []
     self.added_metrics: list[flows.AddedMetrics] = []
     self.shown: list[ast.expr] = []
     self.handed: list[ast.expr] = []
@@ -171,7 +173,9 @@ def _unit_of(module: Module, flow: flows.Flow, made: dict[ast.Call, _Made]) -> U
   order = sorted(flow.constructions, key=lambda c: (c.lineno, c.col_offset))
   first = made[order[0]]
   unit = Unit(_name(module, flow, first), first.kind, first.symbol, *first[3:], first.call)
-  unit.handle = _is_handle(module, flow, {made[c].kind for c in order})
+  unit.hints = estimator_hints.of(module, flow)
+  # What a hint says of a variable has to hold for all that is done with it: one object.
+  unit.handle = bool(unit.hints) or _is_handle(module, flow, {made[c].kind for c in order})
   unit.added_metrics = sorted(flow.added_metrics, key=lambda m: (m.call.lineno, m.call.col_offset))
   unit.functions = [f for f in flow.functions if isinstance(f, ast.FunctionDef)]
   for call in order:

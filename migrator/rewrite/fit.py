@@ -70,6 +70,9 @@ class FitTarget(Target):
     lines = self._made(network, prefix, made, style)
     edit.replacement = [*network.policy.comments, *lines[:-1], lines[-1] + suffix]
 
+  def handle_class(self) -> str:
+    return f"{self.plan.runtime()}.BackupAndRestore"
+
   def directory(self, network: canned.Network) -> Union[emit.Item, str]:
     if network.directory is None:
       self.plan.needs("import tempfile")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-from migrator.analysis import units
+from migrator.analysis import type_hints, units
 from migrator.rewrite.plan import Plan, Unsupported
 
 
@@ -54,4 +54,37 @@ def around(plan: Plan, call: ast.Call) -> tuple[str, str]:
   if text.count(made) != 1 or "\n" in text.partition(made)[0]:
     raise Unsupported("EM220", call, what="an estimator that is made inside of an expression")
   before, _, behind = text.partition(made)
+  if isinstance(statement, ast.AnnAssign):
+    hint = module.source(statement.annotation)
+    place = before.index(hint, before.index(":"))
+    before = before[:place] + plan.source(statement.annotation) + before[place + len(hint) :]
   return before, behind
+
+
+def respell_hints(plan: Plan, unit: units.Unit, name: str) -> None:
+  """Type hints that name the estimator's class name the object that takes its place.
+
+  Args:
+    plan: gets the edits.
+    unit: the unit.
+    name: the class of that object, as the output spells it.
+  """
+  for hint in unit.hints:
+    for node in ast.walk(hint):
+      if isinstance(node, (ast.Name, ast.Attribute)):
+        symbol = plan.module.resolve(node)
+        if symbol is not None and units.estimator_kind(symbol):
+          plan.expressions[node] = name
+      elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        _respell_string(plan, node, node.value, name)
+
+
+def _respell_string(plan: Plan, node: ast.Constant, value: str, name: str) -> None:
+  """A hint in a string of this value, where the string shows it as it is."""
+  scope = plan.module.scope_of.get(node, plan.module.root)
+  text = source = plan.module.source(node)
+  for symbol, written in type_hints.chains(plan.module, value, scope, "eval"):
+    if units.estimator_kind(symbol):
+      text = re.sub(rf"(?<![\w.]){re.escape(written)}(?![\w.])", name, text)
+  if text != source:
+    plan.expressions[node] = text

@@ -190,6 +190,10 @@ class LoopMethods(Target):
     prefix, suffix = handles.around(plan, construction.call)
     edit.replacement = [f"{prefix}{name}(){suffix}"]
 
+  def handle_class(self) -> str:
+    self.plan.needs("import types")
+    return "types.SimpleNamespace"
+
   # -- calls ----------------------------------------------------------------------------
 
   def train(self, call: units.MethodCall) -> None:

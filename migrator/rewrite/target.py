@@ -79,6 +79,8 @@ class Target(abc.ABC):
     if not self.unit.calls:
       node = self.unit.constructions[0].call
       raise Unsupported("EM212", node, what="is not used in this file")
+    if self.unit.hints:
+      handles.respell_hints(self.plan, self.unit, self.handle_class())
     factories: dict[tuple, str] = {}
     networks = self.networks = []
     for construction in self.unit.constructions:
@@ -314,6 +316,10 @@ class Target(abc.ABC):
   @abc.abstractmethod
   def construct_handle(self, construction, network, made: str, style: emit.Style) -> None:
     """Edits the statement that makes an estimator which flows on from there."""
+
+  @abc.abstractmethod
+  def handle_class(self) -> str:
+    """The class of what takes the place of an estimator that flows on."""
 
   @abc.abstractmethod
   def model(self, node: ast.expr) -> str:

@@ -214,6 +214,66 @@ def test_loop_of_stages_begins_the_input_anew_in_each(target):
   assert "input_fn()" not in text[text.index("e = build()") : text.index("for _ in range(3):")]
 
 
+# -- type hints --------------------------------------------------------------------------
+
+HINTS = f"""
+from typing import Optional
+
+
+def build() -> tf1.estimator.DNNClassifier:
+    return {NEW}
+
+
+def fit(estimator: Optional[tf.estimator.Estimator], *, steps: int = 10) -> "tf.estimator.Estimator":
+    estimator.train(input_fn, max_steps=steps)
+    return estimator
+
+
+class Runner:
+    estimator: tf.estimator.Estimator
+
+    def __init__(self):
+        self.estimator: "Optional[tf.estimator.Estimator]" = fit(build())
+
+    def run(self):
+        return list(self.estimator.predict(input_fn))
+
+
+print(Runner().run())
+"""
+
+
+@pytest.mark.parametrize(
+  ("target", "hint"), [("fit", "runtime.BackupAndRestore"), ("loop", "types.SimpleNamespace")]
+)
+def test_type_hints_name_what_takes_the_place(target, hint):
+  text = transformed(HEAD + HINTS, target=target)
+  assert f"def build() -> {hint}:" in text
+  assert f'def fit(estimator: Optional[{hint}], *, steps: int = 10) -> "{hint}":' in text
+  assert f"class Runner:\n    estimator: {hint}\n" in text
+  assert f'        self.estimator: "Optional[{hint}]" = fit(build())\n' in text
+  assert "tf.estimator" not in text
+
+
+@pytest.mark.parametrize(
+  ("target", "hint"), [("fit", "runtime.BackupAndRestore"), ("loop", "types.SimpleNamespace")]
+)
+@pytest.mark.parametrize("apart", [False, True])
+def test_hint_of_a_variable_names_what_takes_the_place(target, hint, apart):
+  name = "e: tf1.estimator.DNNClassifier"
+  new = f"{name}\ne = {NEW}\n" if apart else f"{name} = {NEW}\n"
+  text = transformed(HEAD + new + "e.train(input_fn, max_steps=10)\n", target=target)
+  assert (f"e: {hint}\n" if apart else f"e: {hint} = ") in text
+  assert ("e.model.fit(" if target == "fit" else "e.train(input_fn") in text
+
+
+def test_hint_of_a_function_that_no_estimator_reaches_stays():
+  other = "\n\ndef show(e: tf1.estimator.DNNClassifier):\n    print(e.params)\n"
+  result = run(program("e = build()\ne.train(input_fn, max_steps=10)\n") + other)
+  assert "\ndef show(e: tf1.estimator.DNNClassifier):" in result.text
+  assert "# TODO(EM201)" in result.text
+
+
 # -- what is refused ----------------------------------------------------------------------
 
 
