@@ -40,6 +40,8 @@ _ITER = re.compile(r"(?:(.*)/)?(?:iter|iterations)")
 _COUNTER = re.compile(
   r"(?:.*/)?(?:save_counter|learning_rate|OptimizeLoss/.*rate|current_loss_scale|good_steps)"
 )
+# In a migrated program, of the second of several optimizers and those behind it.
+_FURTHER = re.compile(r"(?:iterations|learning_rate)_[1-9]\d*")
 
 
 def describe(prefix: str, index: bundle.Index) -> Contents:
@@ -101,7 +103,8 @@ class _Reading:
       self._count(name)
     step, step_key, note = self._find_step(scalars)
     for name in scalars:
-      if _COUNTER.fullmatch(name):
+      further = self._dialect == "migrator" and _FURTHER.fullmatch(name)
+      if _COUNTER.fullmatch(name) or further:
         self._count(name)
     return Contents(
       prefix=self._prefix,

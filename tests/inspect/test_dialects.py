@@ -172,6 +172,21 @@ def test_our_own_checkpoints_are_read_by_the_same_names(repository):
       assert set(new.variables[name].slots) == {"Adam", "Adam_1"}
 
 
+@pytest.mark.parametrize("ours", [True, False])
+def test_counts_and_rates_of_several_optimizers_are_no_variables_of_our_own_checkpoints(
+  tmp_path, ours
+):
+  shapes = {"dnn/kernel": (4, 3), "iterations": (), "iterations_1": (), "learning_rate_1": ()}
+  names = {f"{name}{dialects.VALUE}": shape for name, shape in shapes.items()}
+  names[dialects.OBJECT_GRAPH] = ()
+  if ours:
+    names[dialects.STAMP + dialects.VALUE] = ()
+  contents = fictitious(tmp_path, names, {n: "int64" for n in names if n.startswith("iterations")})
+  assert contents.dialect_id == ("migrator" if ours else "object")
+  of_others = set() if ours else {"iterations_1", "learning_rate_1"}
+  assert set(contents.variables) == {"dnn/kernel", *of_others}
+
+
 def test_without_the_data_files_the_index_alone_is_described(repository, tmp_path):
   source = repository / "fixtures/checkpoints/tf1.15/dialects/adam"
   (tmp_path / "model.ckpt-3.index").write_bytes((source / "model.ckpt-3.index").read_bytes())
