@@ -16,6 +16,7 @@ from migrator.rewrite import (
   hook_lists,
   input_fns,
   keras_estimators,
+  late_predictions,
   specs,
 )
 from migrator.rewrite.plan import Plan, Unsupported
@@ -104,6 +105,10 @@ class Target(abc.ABC):
     for call in self.unit.calls:
       self._check_call(call)
       self.plan.keep_comments(call.call)
+      if call.method == "predict" and late_predictions.outlives_statement(
+        self.plan.module, call.call
+      ):
+        self.plan.report("EM285", call.call)
       getattr(self, call.method)(call)
     built_in_hooks.check_estimators(self.plan, self.unit)
     return networks
