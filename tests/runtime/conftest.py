@@ -14,6 +14,8 @@ from interpreter import HERE, legacy_interpreter
 assert tf.keras.backend
 gc.collect()
 gc.freeze()
+# Optimizing the many graphs takes longer than running them; what they compute is the same.
+tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
 class Legacy:
