@@ -185,13 +185,16 @@ def model_of_everything(path, **kind):
     numeric, _ = columns.SequenceNumeric()(inputs["w"])
     parts.append(tf.keras.layers.GlobalMaxPooling1D()(numeric))
   logits = tf.keras.layers.Dense(1, name="logits")(tf.keras.layers.Concatenate()(parts))
-  deep = tf.keras.Model(inputs, logits, name="dnn")
   sizes = {"cross": 11, "number": 9, "pair": 3}
   wide = columns.LinearModel(1, sizes, name="linear_model")(
     {"cross": cross, "number": number, "pair": pair, "x": inputs["x"]}
   )
-  wide = tf.keras.Model(inputs, wide, name="linear")
-  both = [deep(inputs), wide(inputs), columns.Bias(1, name="bias")(inputs)]
+  both = [logits, wide, columns.Bias(1, name="bias")(inputs)]
+  if kind.get("sparse"):
+    # Models in models; of each layer of those there is one more trace whenever they are called.
+    deep = tf.keras.Model(inputs, logits, name="dnn")
+    wide = tf.keras.Model(inputs, wide, name="linear")
+    both = [deep(inputs), wide(inputs), both[2]]
   return tf.keras.Model(inputs, tf.keras.layers.Add()(both))
 
 
