@@ -232,27 +232,33 @@ class _Editor(cst.CSTTransformer):
       if before:
         # What a removed statement leaves behind stays in its cell.
         above, pending = [*above, *pending, *before], []
-      new, pending = _prepend(new, pending), []
+      waiting, pending = pending, []
       if edit is None:
-        statements = [new]
+        statements = [_prepend(new, waiting)]
         twin = self._twins.get((line, column))
         if twin is not None:
-          statements = [_cells_above(old)[1], new.with_changes(name=cst.Name(twin))]
+          statements = [
+            _prepend(_cells_above(old)[1], waiting),
+            new.with_changes(name=cst.Name(twin)),
+          ]
           generated.append(len(result) + 1)
       else:
         self._done.add(node)
         self._keep_comments(node, edit)
-        statements = self._edited(edit, new)
+        statements = self._edited(edit, new, waiting)
         if statements:
           inserted = len(statements) - (edit.replacement is None)
           generated += range(len(result), len(result) + inserted)
         else:
-          pending = _left_behind(edit, new)
+          pending = _stacked(waiting, _left_behind(edit, new))
       if statements:
         lines = [*above, *statements[0].leading_lines]
         statements[0] = statements[0].with_changes(leading_lines=lines)
         above = []
       result += statements
+    if result and original and blank_lines == 1:
+      # What stood above a removed statement does not begin the block.
+      result[0] = _without_blanks(result[0], len(_blanks(original[0].leading_lines)))
     _space_functions(result, generated, blank_lines)
     return result, [line for line in (*above, *pending) if line.comment]
 
@@ -266,14 +272,17 @@ class _Editor(cst.CSTTransformer):
       if comment not in text and comment not in moved:
         edit.comments.append(comment)
 
-  def _edited(self, edit: StatementEdit, new: _Statement) -> list[_Statement]:
+  def _edited(
+    self, edit: StatementEdit, new: _Statement, above: Sequence[cst.EmptyLine] = ()
+  ) -> list[_Statement]:
+    """What an edit makes of a statement, below what removed ones above it left behind."""
     before = self._parse(edit.before)
     own = [new] if edit.replacement is None else self._parse(edit.replacement)
     after = self._parse(edit.after)
     statements = before + own + after
     if not statements:
       return []
-    lines = _leading(edit, new)
+    lines = _stacked(above, _leading(edit, new))
     if edit.replacement is not None:
       target = 0 if edit.leading_first or not own else len(before)
       statements[target] = _prepend(statements[target], lines)
@@ -310,7 +319,7 @@ def _begins_cell(line: cst.EmptyLine) -> bool:
 def _leading(edit: StatementEdit, new: _Statement) -> list[cst.EmptyLine]:
   lines = list(new.leading_lines)
   if edit.drop_comments:
-    lines = _blanks(lines)
+    lines = _without_comments(lines)
   trailing = _trailing_comment(new)
   text = "\n".join([*edit.before, *(edit.replacement or []), *edit.after])
   comments = list(edit.comments)
@@ -323,7 +332,15 @@ def _left_behind(edit: StatementEdit, new: _Statement) -> list[cst.EmptyLine]:
   if not edit.drop_comments:
     return _leading(edit, new)
   comments = [cst.EmptyLine(comment=cst.Comment(c)) for c in edit.comments]
-  return [*_blanks(new.leading_lines), *comments]
+  return [*_without_comments(new.leading_lines), *comments]
+
+
+def _without_comments(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+  """Leading lines without the comments right above the statement; others are of no statement."""
+  end = len(lines)
+  while end and lines[end - 1].comment is not None:
+    end -= 1
+  return list(lines[:end])
 
 
 def _blanks(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
@@ -343,16 +360,25 @@ def _trailing_comment(node: _Statement) -> Optional[str]:
 
 
 def _prepend(node: _Statement, lines: Sequence[cst.EmptyLine]) -> _Statement:
-  """Puts lines above a statement; blank lines are not doubled."""
-  if not lines:
-    return node
+  """Puts lines above a statement and its own leading lines."""
+  return node.with_changes(leading_lines=_stacked(lines, node.leading_lines))
+
+
+def _stacked(above: Sequence[cst.EmptyLine], below: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+  """Lines above others; blank lines are not doubled."""
+  blanks = len(_blanks(below))
+  if above and above[-1].comment is not None:
+    # A comment stands directly above its statement, also above another one than before.
+    return [*above, *below[blanks:]]
+  kept = len(above) - min(len(_blanks(above[::-1])), blanks)
+  return [*above[:kept], *below]
+
+
+def _without_blanks(node: _Statement, count: int) -> _Statement:
+  """A statement with no more than so many blank lines above it."""
   own = list(node.leading_lines)
-  if not any(line.comment for line in lines):
-    blanks = len(_blanks(own))
-    return node.with_changes(leading_lines=[*lines[: max(0, len(lines) - blanks)], *own])
-  if lines[-1].comment is not None:
-    own = own[len(_blanks(own)) :]
-  return node.with_changes(leading_lines=[*lines, *own])
+  blanks = _blanks(own)
+  return node.with_changes(leading_lines=[*blanks[:count], *own[len(blanks) :]])
 
 
 def _space_functions(body: list[_Statement], generated: Sequence[int], count: int) -> None:

@@ -302,3 +302,53 @@ def test_tf1_names_of_graphs_are_marked():
 def test_tf1_names_stay_in_a_file_that_is_not_rewritten():
   source = HEAD + "tf.logging.info('x')\ng = tf1.estimator.Estimator(model_fn)\n"
   assert run(source).text == source
+
+
+SPACED = """\
+def main():
+{blank}    # Of one plant.
+    x = tf.feature_column.numeric_column("x", shape=[4])
+
+    # -- how it is saved --
+
+    config = tf1.estimator.RunConfig(save_checkpoints_steps=5)
+
+    # Fast.
+
+    optimizer = tf1.train.AdamOptimizer(0.1)
+
+    # -- the model --
+
+    e = tf1.estimator.DNNClassifier([4], [x], "m", n_classes=3, optimizer=optimizer, config=config)
+
+    # -- how it is trained --
+
+    train_spec = tf1.estimator.TrainSpec(input_fn, max_steps=10)
+
+    # -- how it is evaluated --
+
+    eval_spec = tf1.estimator.EvalSpec(input_fn, steps=2)
+
+    tf1.estimator.train_and_evaluate(e, train_spec, eval_spec)
+"""
+
+
+@pytest.mark.parametrize("target", ["fit", "loop"])
+@pytest.mark.parametrize("blank", ["", "\n"])
+@pytest.mark.parametrize("where", ["module", "function"])
+def test_removed_statements_leave_no_blank_lines_behind_and_keep_headings(target, where, blank):
+  body = SPACED.format(blank=blank)
+  most = 1
+  if where == "module":
+    most, body = 2, textwrap.dedent(body.partition("\n")[2]).replace("\n\n", "\n\n\n")
+  text = transformed(HEAD + body, target=target)
+  new = text[text.index("def main" if where == "function" else "def input_fn") :]
+  assert "\n" * (most + 2) not in new
+  assert "\n\n\n    " not in new
+  if where == "function":
+    assert new.startswith("def main():\n\n" if blank else "def main():\n    ")
+  headings = ["# Of one plant.", "# Fast."] + [
+    f"# -- {what} --"
+    for what in ("how it is saved", "the model", "how it is trained", "how it is evaluated")
+  ]
+  assert [new.count(heading) for heading in headings] == [1] * len(headings)
