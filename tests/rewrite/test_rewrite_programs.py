@@ -22,10 +22,27 @@ ESTIMATOR_PROGRAMS = (
   "hooks_sessions",
   "hooks_stopping",
 )
+CANNED_PROGRAMS = (
+  "canned_babyweight",
+  "canned_baseline",
+  "canned_census",
+  "canned_from_config",
+  "canned_housing",
+  "canned_keras_model",
+  "canned_movielens",
+  "canned_multi_head",
+  "canned_multi_label",
+  "canned_pandas",
+  "canned_reviews",
+  "canned_schedule",
+  "canned_titanic",
+  "canned_warm_start",
+  "canned_weighted",
+)
 
 
 @pytest.mark.parametrize("target", ["fit", "loop"])
-@pytest.mark.parametrize("name", ESTIMATOR_PROGRAMS)
+@pytest.mark.parametrize("name", (*ESTIMATOR_PROGRAMS, *CANNED_PROGRAMS))
 def test_committed_program_is_the_output(repository, name, target):
   folder = repository / "fixtures" / "programs" / name
   before = (folder / "before.py").read_text()
@@ -41,13 +58,21 @@ def test_committed_guide_is_the_output(repository):
 
 
 @pytest.mark.parametrize("target", ["fit", "loop"])
-@pytest.mark.parametrize("name", ESTIMATOR_PROGRAMS)
+@pytest.mark.parametrize("name", (*ESTIMATOR_PROGRAMS, *CANNED_PROGRAMS))
 def test_rewriting_twice_changes_nothing(repository, name, target):
   folder = repository / "fixtures" / "programs" / name
   text = (folder / f"after_{target}.py").read_text()
   result = rewrite(text, "after.py", Options(target=target))
   assert result.text == text
   assert not result.findings
+
+
+@pytest.mark.parametrize("target", ["fit", "loop"])
+@pytest.mark.parametrize("name", CANNED_PROGRAMS)
+def test_no_name_of_an_estimator_is_left(repository, name, target):
+  module = Module((repository / "fixtures" / "programs" / name / f"after_{target}.py").read_text())
+  assert not [u for u in module.uses() if todo.is_removed(module, u)]
+  assert "tf.estimator" not in module.text
 
 
 @pytest.mark.parametrize("target", ["fit", "loop"])
