@@ -43,6 +43,7 @@ if TYPE_CHECKING:
   from migrator.runtime.suggesting import suggest_map
   from migrator.runtime.summaries import SummarySaver
   from migrator.runtime.train_and_evaluate import Evaluation
+  from migrator.runtime.variables import get_variable_names, get_variable_value
   from migrator.runtime.warm_start import VocabInfo, WarmStartSettings
 
 _MODULES = {
@@ -68,6 +69,8 @@ _MODULES = {
   "evaluate": "evaluation",
   "export_saved_model": "export.saved_model",
   "fetch": "steps",
+  "get_variable_names": "variables",
+  "get_variable_value": "variables",
   "global_step": "steps",
   "input_dataset": "input_functions",
   "load_tf1_checkpoint": "load",
@@ -109,6 +112,8 @@ __all__ = [
   "export",
   "export_saved_model",
   "fetch",
+  "get_variable_names",
+  "get_variable_value",
   "global_step",
   "heads",
   "input_dataset",

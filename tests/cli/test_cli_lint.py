@@ -125,9 +125,9 @@ def test_select_and_ignore(arguments, codes):
 
 @pytest.mark.parametrize("option", ["--select", "--ignore"])
 def test_an_unknown_code(option):
-  code, output = _lint(".", option, "EM777")
+  code, output = _lint(".", option, "QX777")
   assert code == 2
-  assert output == f"Error: {option}: no rule begins with 'EM777'; see `migrator rules`.\n"
+  assert output == f"Error: {option}: no rule begins with 'QX777'; see `migrator rules`.\n"
 
 
 def test_stdin(repository):
