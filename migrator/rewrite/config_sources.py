@@ -110,7 +110,9 @@ def _replaced(node: ast.expr) -> Optional[ast.expr]:
 def _follow_each_other(plan: Plan, read_: ast.Name, statements: list[ast.AST]) -> bool:
   """Whether a variable has one value, or several one after the other before it is read."""
   if len(statements) == 1:
-    return isinstance(statements[0], ast.Assign) and len(statements[0].targets) == 1
+    statement = statements[0]
+    is_single = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+    return is_single or isinstance(statement, ast.AnnAssign)
   parents = plan.module.parents
   blocks = {parents[s] for s in statements} | {plan.module.scope_of[read_].node}
   last = max(s.lineno for s in statements)  # type: ignore[attr-defined]
@@ -142,6 +144,10 @@ def _parameter(plan: Plan, node: ast.Name, function, config: ast.expr, source: S
   for value in given[1:]:
     if isinstance(value, ast.Name):
       source.names.append(value)
+  _, bindings = module.scope_of[node].lookup(node.id)
+  hint = bindings[0].node.annotation if isinstance(bindings[0].node, ast.arg) else None
+  if isinstance(hint, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant)):
+    plan.expressions[hint] = "None"  # all that it gets now
   if given[0] is not None:
     _resolve(plan, given[0], config, source)
 

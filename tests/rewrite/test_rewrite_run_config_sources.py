@@ -77,6 +77,23 @@ def test_the_keywords_that_callers_give_a_factory_are_written_in_it(call):
   assert "RunConfig" not in text
 
 
+@pytest.mark.parametrize("target", ["fit", "loop"])
+@pytest.mark.parametrize(
+  "hint",
+  ["tf1.estimator.RunConfig", '"tf1.estimator.RunConfig"', "Optional[tf1.estimator.RunConfig]"],
+)
+def test_type_hints_of_a_configuration_name_no_run_config(hint, target):
+  made = MADE.replace("made =", f"made: {hint} =")
+  source = build(made + f"e = build(made)\n{TRAIN}").replace(
+    "(config=None)", f"(config: {hint} = None)"
+  )
+  source = source.replace('"m"', "'m'")
+  text = transformed("from typing import Optional\n" + source, target=target)
+  assert "def build(config: None = None):" in text
+  assert "RunConfig" not in text
+  assert "save_checkpoints_steps=3" in text
+
+
 def test_a_configuration_that_no_caller_gives_has_the_defaults():
   assert "save_checkpoints_secs=600" in transformed(build(f"e = build()\n{TRAIN}"))
 
