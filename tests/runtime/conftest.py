@@ -14,8 +14,6 @@ from interpreter import HERE, legacy_interpreter
 assert tf.keras.backend
 gc.collect()
 gc.freeze()
-# Optimizing the many graphs takes longer than running them; what they compute is the same.
-tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
 class Legacy:
@@ -68,6 +66,15 @@ def legacy(tmp_path_factory):
   )
   assert process.returncode == 0, process.stdout[-5000:]
   return Legacy(root, catalogue, json.loads(answer.read_text()))
+
+
+@pytest.fixture(scope="module")
+def graphs_as_they_are():
+  """Optimizing many graphs takes longer than running them; it rounds batch normalization differently."""
+  before = tf.config.optimizer.get_experimental_options().get("disable_meta_optimizer", False)
+  tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+  yield
+  tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": before})
 
 
 @pytest.fixture(autouse=True)

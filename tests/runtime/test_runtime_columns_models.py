@@ -9,6 +9,7 @@ import tensorflow as tf
 from migrator import runtime
 from migrator.runtime import columns
 
+pytestmark = pytest.mark.usefixtures("graphs_as_they_are")
 fc = tf.feature_column
 WORDS = cases.WORDS
 

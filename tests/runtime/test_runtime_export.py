@@ -12,6 +12,7 @@ from interpreter import HERE, legacy_interpreter
 
 from migrator import runtime
 
+pytestmark = pytest.mark.usefixtures("graphs_as_they_are")
 EXPORTS = [(c, r) for c in export_sessions.CASES for r in export_sessions.receivers_of(c)]
 
 
