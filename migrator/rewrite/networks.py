@@ -64,10 +64,41 @@ def hidden_layers(
   units = next(n for n in ("units", "layer_units", "units_of_layer") if n not in reads)
   if "i" in reads:
     raise Unsupported("EM220", hidden.node, what="`i` is also a name in the new function")
-  body = _layer(tf, units, activation, 'f"hiddenlayer_{i}"', rate, style.nested())
+  # TF1's layers took what a command line gave: texts.
+  count = units if _are_numbers(plan, hidden.value) else f"int({units})"
+  body = _layer(tf, count, activation, 'f"hiddenlayer_{i}"', rate, style.nested())
   body += _batch_norm(plan, tf, norm, 'f"batchnorm_{i}"', style.nested())
   head = f"for i, {units} in enumerate({plan.source(hidden.value)}):"
   return comments + emit.block(head, body, style)
+
+
+def _are_numbers(plan: Plan, node: ast.expr) -> bool:
+  """Whether the elements of a list of units are not texts, as far as the file shows."""
+  found = [node, plan.module.definition(node)]
+  return not any(
+    isinstance(inner, ast.Attribute) and inner.attr in ("split", "strip", "splitlines")
+    for part in found
+    if part is not None
+    for inner in ast.walk(part)
+    if not _is_converted(plan, inner)
+  )
+
+
+def _is_converted(plan: Plan, node: ast.AST) -> bool:
+  """Whether a part of an expression stands in one that makes numbers of its texts."""
+  for ancestor in plan.module.ancestors(node):
+    if isinstance(ancestor, ast.stmt):
+      return False
+    makes: Optional[ast.AST] = None
+    if isinstance(ancestor, (ast.ListComp, ast.GeneratorExp)) and isinstance(
+      ancestor.elt, ast.Call
+    ):
+      makes = ancestor.elt.func
+    elif isinstance(ancestor, ast.Call) and getattr(ancestor.func, "id", "") == "map":
+      makes = ancestor.args[0] if ancestor.args else None
+    if isinstance(makes, ast.Name) and makes.id == "int":
+      return True
+  return False
 
 
 def _dropout(plan: Plan, dropout: Optional[facts.Argument]) -> Optional[str]:

@@ -140,3 +140,18 @@ def test_other_heads_are_refused(head):
 
 def test_estimator_without_a_head_is_refused():
   left_whole(program("LinearEstimator(feature_columns=wide)"), "EM208")
+
+
+@pytest.mark.parametrize(
+  ("units", "written"),
+  [
+    ("FLAGS.units.split(',')", "int(units)"),
+    ("[int(u) for u in FLAGS.units.split(',')]", "units"),
+    ("list(map(int, FLAGS.units.split(',')))", "units"),
+    ("FLAGS.units", "units"),
+  ],
+)
+def test_units_that_are_texts_become_numbers_as_the_estimator_s_layers_made_them(units, written):
+  new = f"e = tf1.estimator.DNNClassifier({units}, columns, 'm', n_classes=3)\n"
+  text = transformed(HEAD + "FLAGS = tf.compat.v1.flags.FLAGS\n" + new + TRAIN)
+  assert f"Dense({written}, activation" in " ".join(text.split()).replace("( ", "(")

@@ -40,12 +40,12 @@ def recorded() -> Iterator[list]:
 def of_model(model: Any) -> list:
   """Returns the resources that the layers of a model hold, each once."""
   found: dict[int, Any] = {}
-  seen: set[int] = set()
+  seen: dict[int, Any] = {}  # Kept alive: the id of what is gone may be another's.
 
   def visit(value: Any, depth: int) -> None:
     if depth > _MAX_DEPTH or id(value) in seen:
       return
-    seen.add(id(value))
+    seen[id(value)] = value
     if isinstance(value, _Resource):
       found[id(value)] = value
     elif isinstance(value, dict):
