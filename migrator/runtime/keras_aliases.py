@@ -39,7 +39,9 @@ def renames(weights: Collection[str], nested: Collection[str], old: Collection[s
   free: dict[str, list[str]] = {}
   for name in old:
     if name not in weights:
-      for alias in {name, _CELL.sub("", name)}:
+      # TF1's own cells have one kernel, whose gates are in another order: a map has to say so.
+      is_keras = name.rpartition("/")[0] + "/recurrent_kernel" in old
+      for alias in {name, _CELL.sub("", name) if is_keras else name}:
         free.setdefault(alias, []).append(name)
   found: dict[str, str] = {}
   for weight in weights:

@@ -128,9 +128,10 @@ def load_tf1_checkpoint(
   if not named_given:
     optimizer = getattr(checkpoint, "optimizer", None)
     checkpoint = named.unregistered(checkpoint, optimizer, flavour=source.flavour)
-  source.rename(
-    keras_aliases.renames(checkpoint.weights, checkpoint.nested, source.contents.variables)
-  )
+  if name_map is None or auto:  # A map names the keys as they are.
+    source.rename(
+      keras_aliases.renames(checkpoint.weights, checkpoint.nested, source.contents.variables)
+    )
   has_optimizer = checkpoint.optimizer_state.iterations is not None
   if has_optimizer and source.flavour != checkpoint.flavour:
     raise CheckpointError(differences.flavour_message(prefix, source.flavour, checkpoint.flavour))
