@@ -102,7 +102,9 @@ class Program:
     run = complete(self.interpreter.run(job), job)
     directory = scratch.cwd / (model_dir or self.relative_model_dir(run, scratch) or ".")
     after = file_hashes(directory) if before else {}
-    changed = [name for name in before if after.get(name) != before[name]]
+    # An event file is called by the second: two processes that begin in the same one write to one file.
+    kept = [name for name in before if "tfevents" not in name]
+    changed = [name for name in kept if after.get(name) != before[name]]
     state = directory if self.legacy else directory / NEW_STATE
     return Outcome(run, checkpoint_steps(state), state_steps(state), changed)
 

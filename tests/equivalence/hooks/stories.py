@@ -142,8 +142,7 @@ class Stories:
       kept=told[-1].on_disk,
       listed=told[-1].listed,
       scratch=scratch,
-      # Event files are called by the second: two processes that begin in one write to one.
-      changed=[n for outcome in told for n in outcome.changed if "tfevents" not in n],
+      changed=[name for outcome in told for name in outcome.changed],
     )
 
 
