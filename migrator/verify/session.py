@@ -5,6 +5,8 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import os
+import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable, Optional
@@ -17,6 +19,23 @@ from migrator.verify.directories import (
   state_steps,
 )
 from migrator.verify.runs import CannotRunError, Interpreter, Job, Run, Scratch, complete
+
+
+_EVENTS = re.compile(r"(?:^|/)events\.out\.tfevents\.(\d+)\.")
+
+
+def shares_event_file(name: str, started: int) -> bool:
+  """Returns whether a file may be the event file of this process and of the one before it.
+
+  An event file is called by the second in which it is made: a process that begins in that very second
+  writes to the file of the one before. An older event file is one that must not change.
+
+  Args:
+    name: of the file.
+    started: when the process began, in whole seconds since the epoch.
+  """
+  match = _EVENTS.search(name)
+  return match is not None and int(match.group(1)) >= started
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,12 +118,12 @@ class Program:
     """
     job = Job(self.path, self.arguments, scratch, kill_at, seed, keep_first)
     before = file_hashes(scratch.cwd / model_dir) if model_dir else {}
+    started = int(time.time())
     run = complete(self.interpreter.run(job), job)
     directory = scratch.cwd / (model_dir or self.relative_model_dir(run, scratch) or ".")
     after = file_hashes(directory) if before else {}
-    # An event file is called by the second: two processes that begin in the same one write to one file.
-    kept = [name for name in before if "tfevents" not in name]
-    changed = [name for name in kept if after.get(name) != before[name]]
+    changed = [name for name in before if after.get(name) != before[name]]
+    changed = [name for name in changed if not shares_event_file(name, started)]
     state = directory if self.legacy else directory / NEW_STATE
     return Outcome(run, checkpoint_steps(state), state_steps(state), changed)
 

@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from migrator.verify import compare, directories, report, runs
+from migrator.verify import compare, directories, report, runs, session
 
 
 @pytest.mark.parametrize(
@@ -115,3 +115,17 @@ def test_observer_runs_on_python_3_7(name):
     for alias in node.names
   }
   assert "migrator" not in imported
+
+
+@pytest.mark.parametrize(
+  ("name", "shared"),
+  [
+    ("events.out.tfevents.1700000010.host", True),  # made in the second in which it began
+    ("eval/events.out.tfevents.1700000011.host", True),
+    ("events.out.tfevents.1700000009.host", False),  # an older one
+    ("model.ckpt-1700000010.index", False),
+    ("checkpoint", False),
+  ],
+)
+def test_only_an_event_file_of_the_same_second_may_change(name, shared):
+  assert session.shares_event_file(name, 1700000010) == shared
