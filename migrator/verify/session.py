@@ -20,7 +20,6 @@ from migrator.verify.directories import (
 )
 from migrator.verify.runs import CannotRunError, Interpreter, Job, Run, Scratch, complete
 
-
 _EVENTS = re.compile(r"(?:^|/)events\.out\.tfevents\.(\d+)\.")
 
 
