@@ -29,6 +29,7 @@ if TYPE_CHECKING:
   from migrator.runtime.callbacks.stop_at_step import StopAtStep
   from migrator.runtime.errors import CheckpointError
   from migrator.runtime.evaluation import evaluate, predict
+  from migrator.runtime.evaluations import Evaluation
   from migrator.runtime.export.saved_model import export_saved_model
   from migrator.runtime.input_functions import input_dataset
   from migrator.runtime.inputs import only_inputs
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
   from migrator.runtime.steps import fetch, global_step
   from migrator.runtime.suggesting import suggest_map
   from migrator.runtime.summaries import SummarySaver
-  from migrator.runtime.train_and_evaluate import Evaluation
   from migrator.runtime.variables import get_variable_names, get_variable_value
   from migrator.runtime.warm_start import VocabInfo, WarmStartSettings
 
@@ -52,7 +52,7 @@ _MODULES = {
   "CheckpointManager": "manager",
   "CheckpointSaver": "callbacks.checkpoint_saver",
   "CheckpointSaverListener": "listeners",
-  "Evaluation": "train_and_evaluate",
+  "Evaluation": "evaluations",
   "FinalOps": "callbacks.final_ops",
   "InMemoryEvaluator": "callbacks.in_memory_evaluator",
   "LoadReport": "load",
