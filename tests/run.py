@@ -189,9 +189,9 @@ def stages():
     Stage("base", "base", [*pytest, "-n", "2", "tests", *ignored]),
     Stage("runtime-2.15", "tf2.15", [*pytest, *RUNTIME_TESTS], group="runtime"),
     Stage("runtime-2.21", "tf2.21", [*pytest, *RUNTIME_TESTS], group="runtime"),
-    # By file: the tests of a file share their runs of the Estimator.
+    # By group (tests/equivalence/conftest.py): its tests share their runs of the Estimator.
     Stage(
-      "proof", "base", [*pytest, "-n", "2", "--dist", "loadfile", "--durations=10", *PROOF_TESTS]
+      "proof", "base", [*pytest, "-n", "2", "--dist", "loadgroup", "--durations=10", *PROOF_TESTS]
     ),
   ]
 

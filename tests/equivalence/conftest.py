@@ -8,6 +8,8 @@ import pytest
 
 SEEDS = "MIGRATOR_SEEDS"
 WANTED = 3
+# Files whose tests are of one program each: the parameter `name`.
+BY_PROGRAM = ("test_canned.py", "test_model_fns.py")
 RESERVES = 4  # per seed, see harness.agrees_with_a_seed
 
 
@@ -15,6 +17,16 @@ def pytest_configure():
   # Seeds that nobody chose; the worker processes inherit them.
   numbers = [str(secrets.randbits(31)) for _ in range(WANTED * (1 + RESERVES))]
   os.environ.setdefault(SEEDS, ",".join(numbers))
+
+
+def pytest_collection_modifyitems(items):
+  """Tests of one file share their runs of the Estimator; those of one canned program theirs."""
+  for item in items:
+    group = item.path.name
+    program = getattr(item, "callspec", None) and item.callspec.params.get("name")
+    if program is not None and group in BY_PROGRAM:
+      group = f"{group}:{program}"
+    item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_report_header():
