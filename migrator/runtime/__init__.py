@@ -31,6 +31,7 @@ if TYPE_CHECKING:
   from migrator.runtime.evaluation import evaluate, predict
   from migrator.runtime.evaluations import Evaluation
   from migrator.runtime.export.saved_model import export_saved_model
+  from migrator.runtime.hosting.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
   from migrator.runtime.input_functions import input_dataset
   from migrator.runtime.inputs import only_inputs
   from migrator.runtime.keras_inputs import model_inputs
@@ -52,6 +53,7 @@ _MODULES = {
   "CheckpointManager": "manager",
   "CheckpointSaver": "callbacks.checkpoint_saver",
   "CheckpointSaverListener": "listeners",
+  "EvalSpec": "hosting.train_and_evaluate",
   "Evaluation": "evaluations",
   "FinalOps": "callbacks.final_ops",
   "InMemoryEvaluator": "callbacks.in_memory_evaluator",
@@ -64,6 +66,7 @@ _MODULES = {
   "StepCounter": "callbacks.step_counter",
   "StopAtStep": "callbacks.stop_at_step",
   "SummarySaver": "summaries",
+  "TrainSpec": "hosting.train_and_evaluate",
   "VocabInfo": "warm_start",
   "WarmStartSettings": "warm_start",
   "evaluate": "evaluation",
@@ -85,6 +88,7 @@ _MODULES = {
   "stop_if_no_decrease": "callbacks.early_stopping",
   "stop_if_no_increase": "callbacks.early_stopping",
   "suggest_map": "suggesting",
+  "train_and_evaluate": "hosting.train_and_evaluate",
 }
 
 __all__ = [
@@ -93,6 +97,7 @@ __all__ = [
   "CheckpointManager",
   "CheckpointSaver",
   "CheckpointSaverListener",
+  "EvalSpec",
   "Evaluation",
   "FinalOps",
   "InMemoryEvaluator",
@@ -105,6 +110,7 @@ __all__ = [
   "StepCounter",
   "StopAtStep",
   "SummarySaver",
+  "TrainSpec",
   "VocabInfo",
   "WarmStartSettings",
   "columns",
@@ -130,6 +136,7 @@ __all__ = [
   "stop_if_no_decrease",
   "stop_if_no_increase",
   "suggest_map",
+  "train_and_evaluate",
 ]
 
 

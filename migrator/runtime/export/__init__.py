@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     FinalExporter,
     LatestExporter,
   )
+  from migrator.runtime.export.outputs import (
+    ClassificationOutput,
+    EvalOutput,
+    ExportOutput,
+    PredictOutput,
+    RegressionOutput,
+  )
   from migrator.runtime.export.receivers import (
     ServingInputReceiver,
     TensorServingInputReceiver,
@@ -21,9 +28,14 @@ if TYPE_CHECKING:
 
 _MODULES = {
   "BestExporter": "exporters",
+  "ClassificationOutput": "outputs",
+  "EvalOutput": "outputs",
+  "ExportOutput": "outputs",
   "Exporter": "exporters",
   "FinalExporter": "exporters",
   "LatestExporter": "exporters",
+  "PredictOutput": "outputs",
+  "RegressionOutput": "outputs",
   "ServingInputReceiver": "receivers",
   "TensorServingInputReceiver": "receivers",
   "build_parsing_serving_input_receiver_fn": "receivers",
@@ -32,9 +44,14 @@ _MODULES = {
 
 __all__ = [
   "BestExporter",
+  "ClassificationOutput",
+  "EvalOutput",
+  "ExportOutput",
   "Exporter",
   "FinalExporter",
   "LatestExporter",
+  "PredictOutput",
+  "RegressionOutput",
   "ServingInputReceiver",
   "TensorServingInputReceiver",
   "build_parsing_serving_input_receiver_fn",

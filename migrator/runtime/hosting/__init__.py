@@ -1,0 +1,1 @@
+"""Runs a `model_fn` as the Estimator ran it: in a graph, with a monitored session."""
