@@ -100,7 +100,7 @@ def stop_if_higher(
   Raises:
     ValueError: unless exactly one interval is given.
   """
-  stop = _threshold(model_dir, metric_name, threshold, True, eval_dir, min_steps)
+  stop = threshold_reached(model_dir, metric_name, threshold, True, eval_dir, min_steps)
   return make_early_stopping(model_dir, stop, run_every_secs, run_every_steps)
 
 
@@ -114,7 +114,7 @@ def stop_if_lower(
   run_every_steps: Optional[int] = None,
 ) -> tf.keras.callbacks.Callback:
   """Returns a callback that stops when a metric has been lower than a threshold; see `stop_if_higher`."""
-  stop = _threshold(model_dir, metric_name, threshold, False, eval_dir, min_steps)
+  stop = threshold_reached(model_dir, metric_name, threshold, False, eval_dir, min_steps)
   return make_early_stopping(model_dir, stop, run_every_secs, run_every_steps)
 
 
@@ -143,7 +143,7 @@ def stop_if_no_increase(
     ValueError: unless exactly one interval is given.
   """
   limit = max_steps_without_increase
-  stop = _improvement(model_dir, metric_name, limit, True, eval_dir, min_steps)
+  stop = improvement_missing(model_dir, metric_name, limit, True, eval_dir, min_steps)
   return make_early_stopping(model_dir, stop, run_every_secs, run_every_steps)
 
 
@@ -158,11 +158,11 @@ def stop_if_no_decrease(
 ) -> tf.keras.callbacks.Callback:
   """Returns a callback that stops when a metric has not decreased; see `stop_if_no_increase`."""
   limit = max_steps_without_decrease
-  stop = _improvement(model_dir, metric_name, limit, False, eval_dir, min_steps)
+  stop = improvement_missing(model_dir, metric_name, limit, False, eval_dir, min_steps)
   return make_early_stopping(model_dir, stop, run_every_secs, run_every_steps)
 
 
-def _threshold(
+def threshold_reached(
   model_dir: str,
   metric_name: str,
   threshold: float,
@@ -192,7 +192,7 @@ def _threshold(
   return should_stop
 
 
-def _improvement(
+def improvement_missing(
   model_dir: str,
   metric_name: str,
   max_steps: int,

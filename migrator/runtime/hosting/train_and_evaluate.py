@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable
 from typing import Any, Callable, NamedTuple, Optional, Union
 
@@ -12,7 +11,6 @@ import tensorflow as tf
 from migrator.runtime.export.exporters import checked
 
 _GLOBAL_STEP = "global_step"
-_EVALUATOR = "evaluator"
 
 
 class _TrainFields(NamedTuple):
@@ -82,7 +80,7 @@ class EvalSpec(_EvalFields):
     name: of the evaluation; its events go to `<model_dir>/eval_<name>`.
     hooks: SessionRunHooks of the evaluations.
     exporters: they run after each evaluation.
-    start_delay_secs: how long an evaluator task waits; it has no effect in one process.
+    start_delay_secs: it had no effect in one process, and has none.
     throttle_secs: a checkpoint is left out if the last evaluation began less than this ago.
   """
 
@@ -158,24 +156,15 @@ def train_and_evaluate(
       f"`train_spec` must have type `tf.estimator.TrainSpec`. Got: {type(train_spec)}"
     )
   config = estimator.config
-  task = config.task_type
   if config.num_worker_replicas > 1 or config.num_ps_replicas > 0:
     raise ValueError(
       f"TF_CONFIG tells of {config.num_worker_replicas} workers and {config.num_ps_replicas} parameter servers; "
       "this program trains in one process. Remove TF_CONFIG from the environment."
     )
   evaluator = _Evaluator(estimator, eval_spec, train_spec.max_steps)
-  if task == _EVALUATOR:
-    if config.task_id > 0:
-      raise ValueError(
-        "For distributed training, there can only be one `evaluator` task (with task id 0).  Given "
-        f"task id {config.task_id}"
-      )
-    evaluator.run_beside_training()
-    return None
   listeners = list(train_spec.saving_listeners)
-  evaluates = not config.cluster_spec or task == "master"
-  if evaluates:
+  # The chief of a cluster left evaluations to another task, its master did not.
+  if not config.cluster_spec or config.task_type == "master":
     listeners.append(_EvaluationListener(evaluator, eval_spec.throttle_secs))
   tf.compat.v1.logging.info(
     "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint "
@@ -246,18 +235,6 @@ class _Evaluator:
     ]
     self.metrics, self.export_results, self._previous = metrics, results, path
     return "evaluated"
-
-  def run_beside_training(self) -> None:
-    """Evaluates what another process saves, until its training ends."""
-    time.sleep(self._spec.start_delay_secs)
-    while True:
-      start = time.time()
-      evaluated = self.run() == "evaluated"
-      rest = self._spec.throttle_secs - (time.time() - start)
-      if rest > 0:
-        time.sleep(rest)
-      if evaluated and self.metrics is not None and self._is_final(self.metrics):
-        return
 
   def _is_final(self, metrics: dict) -> bool:
     """Returns whether the training has reached its end."""
