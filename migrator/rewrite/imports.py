@@ -61,14 +61,14 @@ def _lost(module: Module, before: Module, node: ast.AST, alias: ast.alias) -> bo
     target = f"{node.module or ''}.{alias.name}"
     if node.level or alias.name == "*":
       return False
-  if _is_read_elsewhere(module, alias.asname or alias.name.split(".")[0]):
+  if is_read_elsewhere(module, alias.asname or alias.name.split(".")[0]):
     return False
   ours = symbols.is_tensorflow(symbols.canonical(target)) or target == "functools"
   name = alias.asname or alias.name.split(".")[0]
   return ours and _reads(before, name) > 0 and _reads(module, name) == 0
 
 
-def _is_read_elsewhere(module: Module, name: str) -> bool:
+def is_read_elsewhere(module: Module, name: str) -> bool:
   """Whether other files or texts may read a name: a package, `__all__`, annotations in strings."""
   if module.filename.replace("\\", "/").rpartition("/")[2] == "__init__.py":
     return True
