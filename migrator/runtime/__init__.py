@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-  from migrator.runtime import columns, export, heads, optimizers
+  from migrator.runtime import columns, export, heads, hosted_hooks, optimizers, tpu
   from migrator.runtime.backup import BackupAndRestore
   from migrator.runtime.callbacks.checkpoint_saver import CheckpointSaver
   from migrator.runtime.callbacks.early_stopping import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
   from migrator.runtime.evaluation import evaluate, predict
   from migrator.runtime.evaluations import Evaluation
   from migrator.runtime.export.saved_model import export_saved_model
+  from migrator.runtime.hosting.adding import add_metrics
   from migrator.runtime.hosting.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
   from migrator.runtime.input_functions import input_dataset
   from migrator.runtime.inputs import only_inputs
@@ -41,9 +42,11 @@ if TYPE_CHECKING:
   from migrator.runtime.manager import CheckpointManager
   from migrator.runtime.name_map import NameMap
   from migrator.runtime.named import NamedCheckpoint, named_checkpoint
+  from migrator.runtime.network import Network
   from migrator.runtime.steps import fetch, global_step
   from migrator.runtime.suggesting import suggest_map
   from migrator.runtime.summaries import SummarySaver
+  from migrator.runtime.tpu.model_fn import TPUModelFn
   from migrator.runtime.variables import get_variable_names, get_variable_value
   from migrator.runtime.warm_start import VocabInfo, WarmStartSettings
 
@@ -62,13 +65,16 @@ _MODULES = {
   "NameMap": "name_map",
   "NamedCheckpoint": "named",
   "NanTensor": "callbacks.nan_tensor",
+  "Network": "network",
   "Profiler": "callbacks.profiler",
   "StepCounter": "callbacks.step_counter",
   "StopAtStep": "callbacks.stop_at_step",
   "SummarySaver": "summaries",
+  "TPUModelFn": "tpu.model_fn",
   "TrainSpec": "hosting.train_and_evaluate",
   "VocabInfo": "warm_start",
   "WarmStartSettings": "warm_start",
+  "add_metrics": "hosting.adding",
   "evaluate": "evaluation",
   "export_saved_model": "export.saved_model",
   "fetch": "steps",
@@ -106,13 +112,16 @@ __all__ = [
   "NameMap",
   "NamedCheckpoint",
   "NanTensor",
+  "Network",
   "Profiler",
   "StepCounter",
   "StopAtStep",
   "SummarySaver",
+  "TPUModelFn",
   "TrainSpec",
   "VocabInfo",
   "WarmStartSettings",
+  "add_metrics",
   "columns",
   "evaluate",
   "export",
@@ -122,6 +131,7 @@ __all__ = [
   "get_variable_value",
   "global_step",
   "heads",
+  "hosted_hooks",
   "input_dataset",
   "load_tf1_checkpoint",
   "load_weights",
@@ -136,12 +146,13 @@ __all__ = [
   "stop_if_no_decrease",
   "stop_if_no_increase",
   "suggest_map",
+  "tpu",
   "train_and_evaluate",
 ]
 
 
 def __getattr__(name: str) -> Any:
-  if name in ("columns", "export", "heads", "optimizers"):
+  if name in ("columns", "export", "heads", "hosted_hooks", "optimizers", "tpu"):
     return importlib.import_module(f"{__name__}.{name}")
   if name not in _MODULES:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
