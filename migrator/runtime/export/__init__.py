@@ -21,9 +21,11 @@ if TYPE_CHECKING:
   )
   from migrator.runtime.export.receivers import (
     ServingInputReceiver,
+    SupervisedInputReceiver,
     TensorServingInputReceiver,
     build_parsing_serving_input_receiver_fn,
     build_raw_serving_input_receiver_fn,
+    build_raw_supervised_input_receiver_fn,
   )
 
 _MODULES = {
@@ -37,9 +39,11 @@ _MODULES = {
   "PredictOutput": "outputs",
   "RegressionOutput": "outputs",
   "ServingInputReceiver": "receivers",
+  "SupervisedInputReceiver": "receivers",
   "TensorServingInputReceiver": "receivers",
   "build_parsing_serving_input_receiver_fn": "receivers",
   "build_raw_serving_input_receiver_fn": "receivers",
+  "build_raw_supervised_input_receiver_fn": "receivers",
 }
 
 __all__ = [
@@ -53,9 +57,11 @@ __all__ = [
   "PredictOutput",
   "RegressionOutput",
   "ServingInputReceiver",
+  "SupervisedInputReceiver",
   "TensorServingInputReceiver",
   "build_parsing_serving_input_receiver_fn",
   "build_raw_serving_input_receiver_fn",
+  "build_raw_supervised_input_receiver_fn",
 ]
 
 

@@ -9,6 +9,7 @@ import tensorflow as tf
 # The keys of what is no dict.
 _FEATURE = "feature"
 _INPUT = "input"
+_LABEL = "label"
 
 
 class _Fields(NamedTuple):
@@ -78,7 +79,9 @@ def _checked(cls: Any, features: Any, tensors: Any, alternatives: Optional[dict]
   return _Fields.__new__(cls, features, tensors, alternatives)
 
 
-def _wrapped(tensors: Any, field: str, default: str, ints: bool = False) -> dict:
+def _wrapped(
+  tensors: Any, field: str, default: str, ints: bool = False, check: bool = True
+) -> dict:
   """Returns tensors as a dict.
 
   Args:
@@ -86,6 +89,7 @@ def _wrapped(tensors: Any, field: str, default: str, ints: bool = False) -> dict
     field: what they are called in messages.
     default: the name of one.
     ints: whether names may be numbers.
+    check: whether names and values are looked at.
 
   Raises:
     ValueError: with the Estimator's messages.
@@ -94,7 +98,7 @@ def _wrapped(tensors: Any, field: str, default: str, ints: bool = False) -> dict
     raise ValueError(f"{field}s must be defined.")
   if not isinstance(tensors, dict):
     tensors = {default: tensors}
-  for name, tensor in tensors.items():
+  for name, tensor in tensors.items() if check else ():
     if not isinstance(name, (str, int) if ints else str):
       kinds = "strings or ints" if ints else "strings"
       raise ValueError(f"{field} keys must be {kinds}: {name}.")
@@ -140,12 +144,69 @@ def build_raw_serving_input_receiver_fn(
     default_batch_size: how many rows a request has; None for any number.
   """
 
-  def placeholder(like: Any) -> Any:
-    shape = tf.TensorShape([default_batch_size]).concatenate(tf.TensorShape(like.shape)[1:])
-    return tf.compat.v1.placeholder(tf.as_dtype(like.dtype), shape)
-
   def serving_input_receiver_fn() -> ServingInputReceiver:
-    tensors = {name: placeholder(like) for name, like in features.items()}
+    tensors = _placeholders(features, default_batch_size)
     return ServingInputReceiver(tensors, dict(tensors))
 
   return serving_input_receiver_fn
+
+
+class SupervisedInputReceiver(NamedTuple):
+  """What is fed to an export of the graph that trains or evaluates.
+
+  Attributes:
+    features: a Tensor or a dict of Tensors.
+    labels: a Tensor or a dict of Tensors.
+    receiver_tensors: dict name -> tensor that is fed.
+  """
+
+  features: Any
+  labels: Any
+  receiver_tensors: dict
+
+
+def build_raw_supervised_input_receiver_fn(
+  features: Any, labels: Any, default_batch_size: Optional[int] = None
+) -> Callable[[], SupervisedInputReceiver]:
+  """Returns a function for exports of graphs that train or evaluate; features and labels are fed.
+
+  Args:
+    features: something with data type and shape, batch included, or a dict of them.
+    labels: as `features`.
+    default_batch_size: how many rows a request has; None for any number.
+
+  Raises:
+    ValueError: with the Estimator's message, if features and labels share a name.
+  """
+  both = set(_wrapped(features, "feature", _INPUT, check=False)) & set(
+    _wrapped(labels, "label", _LABEL, check=False)
+  )
+  if both:
+    raise ValueError(f"Features and labels must have distinct keys. Found overlapping keys: {both}")
+
+  def supervised_input_receiver_fn() -> SupervisedInputReceiver:
+    made = [
+      _placeholders(given, default_batch_size)
+      if isinstance(given, dict)
+      else _placeholder(given, default_batch_size)
+      for given in (features, labels)
+    ]
+    fed = {
+      **_wrapped(made[0], "feature", _INPUT, ints=True),
+      **_wrapped(made[1], "label", _LABEL, ints=True),
+    }
+    return SupervisedInputReceiver(made[0], made[1], fed)
+
+  return supervised_input_receiver_fn
+
+
+def _placeholders(like: dict, batch_size: Optional[int]) -> dict:
+  """Returns placeholders by name."""
+  return {name: _placeholder(value, batch_size) for name, value in like.items()}
+
+
+def _placeholder(like: Any, batch_size: Optional[int]) -> Any:
+  """Returns a placeholder of a data type, a shape and, as clients may feed it by that, the name of an operation."""
+  shape = tf.TensorShape([batch_size]).concatenate(tf.TensorShape(like.shape)[1:])
+  name = getattr(getattr(like, "op", None), "name", None)
+  return tf.compat.v1.placeholder(tf.as_dtype(like.dtype), shape, name)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
 from migrator.runtime import heads, inputs, keras_inputs, steps
-from migrator.runtime.export import resources, signatures
+from migrator.runtime.export import directories, resources, signatures
 from migrator.runtime.policy import UNSET
 from migrator.runtime.slots import inner
-
-_ATTEMPTS = 10
 
 
 def export_saved_model(
@@ -63,16 +60,15 @@ def export_saved_model(
   with resources.recorded() as recorded:
     traced = tf.compat.v1.wrap_function(trace, [])
   found = signatures.make(traced, made["receiver"], made["outputs"])
-  directory = _new_directory(os.fspath(export_dir_base))
-  parent, name = os.path.split(directory)
-  temporary = os.path.join(parent, f"temp-{name}")
+  directory = directories.new(os.fspath(export_dir_base))
+  temporary = directories.temporary(directory)
   tf.saved_model.save(
     _tracked(model, [*recorded, *resources.of_model(model)], traced.graph),
     temporary,
     signatures={key: signature.function for key, signature in found.items()},
   )
   signatures.rename(temporary, found, as_text)
-  _copy_extra(temporary, assets_extra or {})
+  directories.copy_extra(temporary, assets_extra or {})
   tf.io.gfile.rename(temporary, directory)
   return os.fsencode(directory)
 
@@ -116,28 +112,3 @@ def _vocabulary_files(model: Any) -> list[str]:
     else:
       tf.get_logger().warning("%s is gone, and no asset of the export.", path)
   return list(files)
-
-
-def _new_directory(base: str) -> str:
-  """Returns the path of a directory that does not exist, named by the time.
-
-  Raises:
-    RuntimeError: with the Estimator's message.
-  """
-  for attempt in range(_ATTEMPTS):
-    path = os.path.join(base, str(int(time.time())))
-    if not tf.io.gfile.exists(path):
-      return path
-    time.sleep(1)
-    tf.get_logger().warning(
-      "Directory %s already exists; retrying (attempt %d/%d)", path, attempt + 1, _ATTEMPTS
-    )
-  raise RuntimeError(f"Failed to obtain a unique export directory name after {_ATTEMPTS} attempts.")
-
-
-def _copy_extra(directory: str, assets: dict) -> None:
-  """Copies files to `assets.extra`."""
-  for relative, source in assets.items():
-    target = os.path.join(directory, "assets.extra", os.fspath(relative))
-    tf.io.gfile.makedirs(os.path.dirname(target))
-    tf.io.gfile.copy(source, target)
