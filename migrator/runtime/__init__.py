@@ -10,7 +10,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-  from migrator.runtime import columns, export, heads, hosted_hooks, optimizers, tpu
+  from migrator.runtime import (
+    columns,
+    export,
+    heads,
+    hosted_hooks,
+    layers,
+    optimizers,
+    rnn_cell,
+    tpu,
+  )
   from migrator.runtime.backup import BackupAndRestore
   from migrator.runtime.callbacks.checkpoint_saver import CheckpointSaver
   from migrator.runtime.callbacks.early_stopping import (
@@ -133,6 +142,7 @@ __all__ = [
   "heads",
   "hosted_hooks",
   "input_dataset",
+  "layers",
   "load_tf1_checkpoint",
   "load_weights",
   "make_early_stopping",
@@ -141,6 +151,7 @@ __all__ = [
   "only_inputs",
   "optimizers",
   "predict",
+  "rnn_cell",
   "stop_if_higher",
   "stop_if_lower",
   "stop_if_no_decrease",
@@ -152,7 +163,16 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-  if name in ("columns", "export", "heads", "hosted_hooks", "optimizers", "tpu"):
+  if name in (
+    "columns",
+    "export",
+    "heads",
+    "hosted_hooks",
+    "layers",
+    "optimizers",
+    "rnn_cell",
+    "tpu",
+  ):
     return importlib.import_module(f"{__name__}.{name}")
   if name not in _MODULES:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
