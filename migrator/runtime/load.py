@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import os
 from collections.abc import Sequence
 from typing import Any, Optional, Union
@@ -113,6 +114,18 @@ def load_tf1_checkpoint(
     allow_unused = not named_given or bool(name_map or weights or allow_missing)
   lenient = named_given or warm_start_from is not None
   prefix = state.resolve(path) if lenient else paths.prefixes(os.fspath(path))[0]
+  if named_given and not checkpoint.built and (prefix or warm_start_from is not None):
+    later = functools.partial(
+      load_tf1_checkpoint,
+      checkpoint,
+      prefix or path,
+      name_map=name_map,
+      weights=weights,
+      allow_missing=allow_missing,
+      allow_unused=allow_unused,
+      warm_start_from=warm_start_from,
+    )
+    return LoadReport(prefix=prefix, step=checkpoint.put_off(prefix, later))
   if prefix is None and warm_start_from is not None:
     if not named_given:
       checkpoint = named.unregistered(checkpoint, getattr(checkpoint, "optimizer", None))

@@ -41,7 +41,7 @@ def named_checkpoint(
   """Returns a checkpoint of the weights, the optimizer and an own global step, by stable names.
 
   Args:
-    model: a built Keras model.
+    model: a built Keras model, or a `runtime.Network`, which may be built later.
     optimizer: a Keras optimizer that is known to the runtime; it is built here if it is not. None for
       the weights and the step alone. A `runtime.optimizers.Combined`, or pairs `[(optimizer, variables), ...]`,
       where several optimizers train a part of the model each; their counts are `iterations`,
@@ -54,7 +54,12 @@ def named_checkpoint(
     ValueError: if the model is not built, or for an unknown flavour.
     TypeError: if the optimizer is not known.
   """
-  checkpoint = unregistered(model, optimizer, scope=scope, flavour=flavour)
+  if hasattr(model, "when_built"):  # A runtime.Network, which may have no variables yet.
+    from migrator.runtime.network.checkpoint import NetworkCheckpoint
+
+    checkpoint: NamedCheckpoint = NetworkCheckpoint(model, optimizer, _flavour(model, flavour))
+  else:
+    checkpoint = unregistered(model, optimizer, scope=scope, flavour=flavour)
   steps.register(model, checkpoint)
   return checkpoint
 
@@ -111,8 +116,16 @@ class NamedCheckpoint(tf.train.Checkpoint):
   states: tuple[Union[OptimizerState, NoOptimizer], ...]
   trained_by: dict[str, int]
   nested: tuple[str, ...]
+  built = True
 
-  def __init__(self, model: Any, optimizer: Any, scope: str, flavour: str):
+  def __init__(
+    self,
+    model: Any,
+    optimizer: Any,
+    scope: str,
+    flavour: str,
+    step: Optional[tf.Variable] = None,
+  ):
     if tf.keras.backend.backend() != "tensorflow":
       raise RuntimeError("migrator.runtime needs Keras on TensorFlow: unset KERAS_BACKEND.")
     weights = weight_names(model, scope)
@@ -134,7 +147,9 @@ class NamedCheckpoint(tf.train.Checkpoint):
         for slot in state.kind.slots:
           slots[f"{name}/{slot.suffix}"] = state.slot(slot, weight)
     by_name.update(slots)
-    by_name[STEP] = tf.Variable(0, dtype=tf.int64, trainable=False, name=STEP)
+    if step is None:
+      step = tf.Variable(0, dtype=tf.int64, trainable=False, name=STEP)
+    by_name[STEP] = step
     for place, state in enumerate(states):
       if state.iterations is not None:
         by_name[iterations_name(place)] = state.iterations

@@ -55,6 +55,8 @@ def weight_names(model: Any, scope: str = "") -> dict[str, Any]:
   Raises:
     ValueError: if the model is not built, or two weights have the same name, or one has none.
   """
+  if hasattr(model, "named_variables"):  # A runtime.Network knows its names.
+    return dict(model.named_variables)
   if not model.built:
     raise ValueError(
       f"The model {model.name} has no weights yet: give it an Input layer, or call it once on a batch."

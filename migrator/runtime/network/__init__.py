@@ -1,0 +1,6 @@
+"""A network written as a function in the style of TF1, with its variables under their TF1 names."""
+
+from migrator.runtime.network.checkpoint import NetworkCheckpoint
+from migrator.runtime.network.network import Network
+
+__all__ = ["Network", "NetworkCheckpoint"]
