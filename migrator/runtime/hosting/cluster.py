@@ -55,9 +55,7 @@ def read() -> Task:
   config = _environment()
   service = config.get("service")
   if service is not None and not isinstance(service, dict):
-    raise TypeError(
-      f'If "service" is set in TF_CONFIG, it must be a dict. Given {type(service)}'
-    )
+    raise TypeError(f'If "service" is set in TF_CONFIG, it must be a dict. Given {type(service)}')
   model_dir = config.get("model_dir")
   if model_dir == "":
     raise ValueError("model_dir in TF_CONFIG should be non-empty.")
@@ -108,7 +106,9 @@ def _in_cluster(
   if index < 0:
     raise ValueError("Task index must be non-negative number.")
   if kind == EVALUATOR and first == MASTER:
-    raise ValueError("If `master` node exists in `cluster`, task_type `evaluator` is not supported.")
+    raise ValueError(
+      "If `master` node exists in `cluster`, task_type `evaluator` is not supported."
+    )
   tasks = sum(len(addresses) for addresses in cluster.values())
   if tasks > 1 or kind == EVALUATOR:
     what = "a separate evaluator" if tasks == 1 else f"a cluster of {tasks} tasks"
@@ -122,5 +122,9 @@ def _in_cluster(
       "from the TF_CONFIG environment variable."
     )
   return Task(
-    cluster=cluster, task_type=kind, task_id=index, master=config.get("session_master", ""), **common
+    cluster=cluster,
+    task_type=kind,
+    task_id=index,
+    master=config.get("session_master", ""),
+    **common,
   )

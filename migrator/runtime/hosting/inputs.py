@@ -29,21 +29,18 @@ def features_and_labels(result: Any) -> tuple[Any, Any, list[Any]]:
 
 
 def features_alone(result: Any) -> tuple[Any, list[Any]]:
-  """Returns the features of a prediction and the hooks that the session needs for them."""
-  hooks: list[Any] = []
-  if isinstance(result, tf.data.Dataset):
-    iterator = tf.compat.v1.data.make_initializable_iterator(result)
-    hooks.append(_IteratorStart(iterator))
-    result = iterator.get_next()
-  if isinstance(result, (list, tuple)):
-    # Only features are used of what a training would get.
-    result = result[0]
-  elif not hooks and not _has_end(result):
+  """Returns the features of a prediction and the hooks that the session needs for them.
+
+  Raises:
+    ValueError: with the Estimator's message, for a tuple that is no pair.
+  """
+  features, _, hooks = features_and_labels(result)
+  if not _has_end(features):
     tf.compat.v1.logging.warning(
       "Input graph does not use tf.data.Dataset or contain a QueueRunner. "
       "That means predict yields forever. This is probably a mistake."
     )
-  return result, hooks
+  return features, hooks
 
 
 def _has_end(features: Any) -> bool:

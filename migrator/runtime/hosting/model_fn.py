@@ -1,0 +1,469 @@
+"""`ModelFn`: trains, evaluates and predicts with a program's own model_fn; as `tf.estimator.Estimator`."""
+
+from __future__ import annotations
+
+import copy
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import Any, Callable, Optional
+
+import tensorflow as tf
+
+from migrator.runtime import policy, state, variables
+from migrator.runtime.hosting import (
+  arguments,
+  evaluating,
+  inputs,
+  places,
+  predicting,
+  results,
+  specs,
+  training,
+  warm_starting,
+)
+from migrator.runtime.hosting.modes import ModeKeys
+from migrator.runtime.hosting.run_config import RunConfig, default_session_config
+from migrator.runtime.hosting.stepping import Stepper
+
+v1 = tf.compat.v1
+
+
+class ModelFn:
+  """A model_fn with its parameters, its configuration and its directory.
+
+  The model_fn is called in a graph of its own for each training, evaluation and prediction, which run in a
+  monitored session with the hooks that the Estimator had. Checkpoints are read from `<model_dir>/tf2`, and
+  from `<model_dir>` as long as there are none; they are written to `<model_dir>/tf2`, by the names of
+  the variables. Events are written to where the Estimator wrote them.
+  """
+
+  def __init__(
+    self,
+    model_fn: Callable[..., Any],
+    model_dir: Any = None,
+    config: Any = None,
+    params: Any = None,
+    warm_start_from: Any = None,
+  ):
+    """Makes a model.
+
+    Args:
+      model_fn: gets `features`, and those of `labels`, `mode`, `params` and `config` that it has arguments
+        for; returns a `runtime.EstimatorSpec`.
+      model_dir: where the old program kept its checkpoints; by default the configuration's, else a
+        temporary directory.
+      config: a `runtime.RunConfig`.
+      params: what model_fn and input_fn get as `params`.
+      warm_start_from: where a fresh start gets its values: the path of a checkpoint, of a directory, of
+        a SavedModel, or `runtime.WarmStartSettings`.
+
+    Raises:
+      ValueError: with the Estimator's messages, for what it refuses.
+    """
+    self._config = _complete(config, model_dir)
+    self._model_dir = self._config.model_dir
+    v1.logging.info("Using config: %s", vars(self._config))
+    arguments.check_model_fn(model_fn, params)
+    self._model_fn = model_fn
+    self._params = copy.deepcopy(params or {})
+    self._warm_start_settings = warm_starting.settings_of(warm_start_from)
+    self._stepper: Optional[Stepper] = None
+
+  @property
+  def model_dir(self) -> str:
+    """The directory of the program; its checkpoints are in the sub-directory `tf2`."""
+    return self._model_dir
+
+  @property
+  def config(self) -> Any:
+    """A copy of the configuration."""
+    return copy.deepcopy(self._config)
+
+  @property
+  def params(self) -> Any:
+    """A copy of the parameters."""
+    return copy.deepcopy(self._params)
+
+  @property
+  def model_fn(self) -> Callable[..., Any]:
+    """The model_fn with its parameters: `model_fn(features, labels, mode, config)`."""
+
+    def bound(features: Any, labels: Any, mode: Any, config: Any) -> Any:
+      return self._call_model_fn(features, labels, mode, config)
+
+    return bound
+
+  def train(
+    self,
+    input_fn: Callable[..., Any],
+    hooks: Any = None,
+    steps: Optional[int] = None,
+    max_steps: Optional[int] = None,
+    saving_listeners: Any = None,
+  ) -> ModelFn:
+    """Trains.
+
+    Args:
+      input_fn: gets those of `mode`, `params` and `config` that it has arguments for; returns a `tf.data.Dataset`
+        of pairs (features, labels) or features, or such tensors.
+      hooks: SessionRunHooks.
+      steps: how many steps to train; None until the input ends, or for ever.
+      max_steps: the global step to train to; nothing is done if the checkpoint has it already.
+      saving_listeners: CheckpointSaverListeners.
+
+    Returns:
+      This object.
+
+    Raises:
+      CheckpointError: if there is a checkpoint that does not fit the model.
+      ValueError: with the Estimator's messages, for arguments that it refuses.
+      TypeError: with the Estimator's messages, for hooks and listeners that are none.
+    """
+    policy.check_steps(steps, max_steps)
+    state.check_directory(self._model_dir)
+    if max_steps is not None and max_steps <= self._saved_step():
+      v1.logging.info("Skipping training since max_steps has already saved.")
+      return self
+    hooks = _checked_hooks(hooks) + self._convert_train_steps_to_hooks(steps, max_steps)
+    listeners = _checked_listeners(saving_listeners)
+    with tf.Graph().as_default() as graph, graph.device(self._config.device_fn):
+      self._begin_training(graph)
+      features, labels, input_hooks = inputs.features_and_labels(
+        self._call_input_fn(input_fn, ModeKeys.TRAIN)
+      )
+      spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
+      loss, done = None, 0
+      with self._training_session(spec, [*input_hooks, *hooks], listeners) as session:
+        while not session.should_stop():
+          done += 1
+          _, loss = session.run([spec.train_op, spec.loss])
+      if not done:
+        v1.logging.warning(
+          "Training with estimator made no steps. Perhaps input is empty or misspecified."
+        )
+    v1.logging.info("Loss for final step: %s.", loss)
+    return self
+
+  def evaluate(
+    self,
+    input_fn: Callable[..., Any],
+    steps: Optional[int] = None,
+    hooks: Any = None,
+    checkpoint_path: Any = None,
+    name: Optional[str] = None,
+  ) -> dict[str, Any]:
+    """Evaluates a checkpoint; writes the values to the events of `eval_dir(name)`, too.
+
+    Args:
+      input_fn: as in `train`.
+      steps: how many batches; None for all.
+      hooks: SessionRunHooks.
+      checkpoint_path: by default the newest; initial values without one.
+      name: of the evaluation.
+
+    Returns:
+      The metrics of the model_fn by name, the mean `loss` of the batches, and `global_step`.
+
+    Raises:
+      CheckpointError: if the checkpoint does not fit the model.
+      ValueError: with the Estimator's messages, for arguments that it refuses.
+      TypeError: with the Estimator's message, for hooks that are none.
+    """
+    hooks = _checked_hooks(hooks) + self._convert_eval_steps_to_hooks(steps)
+    checkpoint = self._checkpoint(checkpoint_path, "evaluate")
+    with tf.Graph().as_default():
+      self._begin(self._config)
+      features, labels, input_hooks = inputs.features_and_labels(
+        self._call_input_fn(input_fn, ModeKeys.EVAL)
+      )
+      spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+      metrics = evaluating.with_loss(spec.eval_metric_ops, spec.loss)
+      update, values = evaluating.updates_and_values(metrics)
+      self._warm_start_without(checkpoint)
+      found = evaluating.run(
+        spec,
+        update,
+        values,
+        config=self._config,
+        model_dir=self._model_dir,
+        checkpoint=checkpoint,
+        hooks=[*input_hooks, *hooks, *spec.evaluation_hooks],
+      )
+      results.write(self.eval_dir(name), found, checkpoint)
+    return found
+
+  def predict(
+    self,
+    input_fn: Callable[..., Any],
+    predict_keys: Any = None,
+    hooks: Any = None,
+    checkpoint_path: Any = None,
+    yield_single_examples: bool = True,
+  ) -> Iterator[Any]:
+    """Yields predictions.
+
+    Args:
+      input_fn: as in `train`; labels are left aside.
+      predict_keys: which of a dict of predictions; None for all.
+      hooks: SessionRunHooks.
+      checkpoint_path: by default the newest; initial values without one.
+      yield_single_examples: whether rows are yielded, or whole batches.
+
+    Raises:
+      CheckpointError: if the checkpoint does not fit the model.
+      ValueError: with the Estimator's messages, for arguments that it refuses.
+      TypeError: with the Estimator's message, for hooks that are none.
+    """
+    hooks = _checked_hooks(hooks)
+    checkpoint = self._checkpoint(checkpoint_path, "predict")
+    graph = tf.Graph()
+    with graph.as_default():
+      self._begin(self._config)
+      features, input_hooks = inputs.features_alone(self._call_input_fn(input_fn, ModeKeys.PREDICT))
+      spec = self._call_model_fn(features, None, ModeKeys.PREDICT, self.config)
+      self._warm_start_without(checkpoint)
+      predictions = predicting.only(spec.predictions, predict_keys)
+      session = evaluating.make_session(
+        spec.scaffold,
+        config=self._config,
+        master=self._config.master,
+        model_dir=self._model_dir,
+        checkpoint=checkpoint,
+        hooks=[*input_hooks, *hooks, *spec.prediction_hooks],
+      )
+    with predicting.closing(session, graph):
+      while not session.should_stop():
+        with graph.as_default():
+          values = session.run(predictions)
+        if yield_single_examples:
+          yield from predicting.rows(values)
+        else:
+          yield values
+
+  def train_step(self, features: Any, labels: Any = None) -> Any:
+    """Trains one step in a session that stays open until `close()`.
+
+    The first call opens it: it restores, and saves as `train` does.
+
+    Args:
+      features: arrays or tensors, or a structure of them. The first dimension may differ between calls.
+      labels: the same, or None.
+
+    Returns:
+      The loss, a numpy scalar.
+    """
+    if self._stepper is None:
+      self._stepper = Stepper((features, labels), self._open)
+    return self._stepper.step((features, labels))
+
+  @property
+  def global_step(self) -> int:
+    """The global step: of the session of `train_step`, else of the newest checkpoint, else 0."""
+    return self._saved_step() if self._stepper is None else self._stepper.global_step()
+
+  def save(self) -> str:
+    """Saves the session of `train_step` now; returns the path.
+
+    Raises:
+      RuntimeError: if there is no such session.
+    """
+    if self._stepper is None:
+      raise RuntimeError("There is nothing to save: save() belongs to train_step().")
+    return self._stepper.save(os.path.join(self._model_dir, "model.ckpt"))
+
+  def close(self) -> None:
+    """Ends the session of `train_step`, which saves its last step."""
+    stepper, self._stepper = self._stepper, None
+    if stepper is not None:
+      stepper.close()
+
+  def __enter__(self) -> ModelFn:
+    return self
+
+  def __exit__(self, *unused_error: Any) -> None:
+    self.close()
+
+  def latest_checkpoint(self) -> Optional[str]:
+    """Returns the newest checkpoint, None if there is none."""
+    return places.latest_checkpoint(self._model_dir)
+
+  def get_variable_names(self) -> list[str]:
+    """Returns the names of the variables in the newest checkpoint.
+
+    Raises:
+      ValueError: with the Estimator's message, if there is none.
+    """
+    return variables.get_variable_names(self._model_dir)
+
+  def get_variable_value(self, name: str) -> Any:
+    """Returns the value of a variable in the newest checkpoint, a numpy array.
+
+    Raises:
+      ValueError: with the Estimator's message, if there is none.
+    """
+    return variables.get_variable_value(self._model_dir, name)
+
+  def eval_dir(self, name: Optional[str] = None) -> str:
+    """Returns the directory of the events of an evaluation."""
+    return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
+
+  # What follows has the Estimator's names where it does the same: subclasses of programs call it.
+
+  def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
+    """Calls an input_fn with those arguments that it takes."""
+    offered: dict[str, Any] = {
+      "mode": lambda: mode,
+      "params": lambda: self.params,
+      "config": lambda: self.config,
+    }
+    if self._config.train_distribute is not None:
+      offered["input_context"] = tf.distribute.InputContext
+    with tf.device("/cpu:0"):
+      return input_fn(**arguments.taken(input_fn, offered))
+
+  def _call_model_fn(self, features: Any, labels: Any, mode: str, config: Any) -> Any:
+    """Calls the model_fn with those arguments that it takes.
+
+    Raises:
+      ValueError: with the Estimator's messages, if it does not take the labels, or returns no spec.
+    """
+    offered = {
+      "labels": lambda: labels,
+      "mode": lambda: mode,
+      "params": lambda: self.params,
+      "config": lambda: config,
+    }
+    taken = arguments.taken(self._model_fn, offered)
+    if labels is not None and "labels" not in taken:
+      raise ValueError("model_fn does not take labels, but input_fn returns labels.")
+    v1.logging.info("Calling model_fn.")
+    spec = self._model_fn(features=features, **taken)
+    v1.logging.info("Done calling model_fn.")
+    if not isinstance(spec, specs.EstimatorSpec):
+      raise ValueError("model_fn should return an EstimatorSpec.")
+    return spec
+
+  def _convert_train_steps_to_hooks(
+    self, steps: Optional[int], max_steps: Optional[int]
+  ) -> list[Any]:
+    """Returns the hooks that end a training."""
+    if steps is None and max_steps is None:
+      return []
+    return [v1.train.StopAtStepHook(steps, max_steps)]
+
+  def _convert_eval_steps_to_hooks(self, steps: Optional[int]) -> list[Any]:
+    """Returns the hooks that end an evaluation.
+
+    Raises:
+      ValueError: with the Estimator's message, if there are no steps.
+    """
+    return [] if steps is None else [evaluating.StopAfterBatches(steps)]
+
+  def _begin(self, config: Any) -> None:
+    """Gives the current graph its seed and its global step."""
+    v1.set_random_seed(config.tf_random_seed)
+    v1.train.create_global_step()
+
+  def _begin_training(self, graph: tf.Graph) -> None:
+    """Begins the graph of a training."""
+    self._begin(self._config)
+    # Reads the step once, as hooks do, in the place where the Estimator had it: what the model_fn adds after
+    # it, and with it the seeds that TensorFlow chooses, has the same numbers then.
+    v1.train.StepCounterHook().begin()
+
+  def _training_session(self, spec: Any, hooks: list[Any], listeners: list[Any]) -> Any:
+    """Returns the monitored session of a training; in the graph of the spec."""
+    if self._warm_start_settings is not None and places.newest(self._model_dir) is None:
+      warm_starting.warm_start(self._warm_start_settings)
+    training.add_loss(spec)
+    return training.make_session(
+      spec,
+      config=self._config,
+      model_dir=self._model_dir,
+      hooks=hooks,
+      saving_listeners=listeners,
+    )
+
+  def _open(self, features: Any, labels: Any) -> tuple[Any, Any]:
+    """Opens the session of `train_step` in the current graph."""
+    state.check_directory(self._model_dir)
+    self._begin_training(tf.compat.v1.get_default_graph())
+    spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
+    return spec, self._training_session(spec, [], [])
+
+  def _checkpoint(self, checkpoint_path: Any, purpose: str) -> Optional[str]:
+    """Returns the checkpoint that is meant, None for initial values."""
+    if checkpoint_path:
+      return places.given(checkpoint_path, self._model_dir)
+    found = places.newest(self._model_dir)
+    if found is None:
+      v1.logging.info(
+        "Could not find trained model in model_dir: %s, running initialization to %s.",
+        self._model_dir,
+        purpose,
+      )
+    return found
+
+  def _saved_step(self) -> int:
+    """Returns the step of the newest checkpoint, 0 without one."""
+    newest = places.newest(self._model_dir)
+    return 0 if newest is None else state.step_of(newest)
+
+  def _warm_start_without(self, checkpoint: Optional[str]) -> None:
+    """Begins with other values if there is no checkpoint."""
+    if not checkpoint and self._warm_start_settings is not None:
+      warm_starting.warm_start(self._warm_start_settings)
+
+
+def _complete(config: Any, model_dir: Any) -> Any:
+  """Returns the configuration with a directory and a session's configuration.
+
+  Raises:
+    ValueError: with the Estimator's messages, if it is no RunConfig, or names another directory.
+  """
+  if config is None:
+    config = RunConfig()
+    v1.logging.info("Using default config.")
+  if not isinstance(config, RunConfig):
+    raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
+  if config.session_config is None:
+    config = config.replace(session_config=default_session_config())
+  model_dir = os.fspath(model_dir) if hasattr(model_dir, "__fspath__") else model_dir
+  if model_dir is not None and config.model_dir not in (None, model_dir):
+    raise ValueError(
+      "`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: "
+      f"'{model_dir}', in `RunConfig`: '{config.model_dir}' "
+    )
+  if not model_dir and config.model_dir is None:
+    model_dir = tempfile.mkdtemp()
+    v1.logging.warning("Using temporary folder as model directory: %s", model_dir)
+  return config.replace(model_dir=model_dir) if model_dir else config
+
+
+def _checked_hooks(hooks: Any) -> list[Any]:
+  """Returns hooks.
+
+  Raises:
+    TypeError: with the Estimator's message, if one is no SessionRunHook.
+  """
+  hooks = list(hooks or ())
+  for hook in hooks:
+    if not isinstance(hook, v1.train.SessionRunHook):
+      raise TypeError(f"Hooks must be a SessionRunHook, given: {hook}")
+  return hooks
+
+
+def _checked_listeners(saving_listeners: Any) -> list[Any]:
+  """Returns listeners.
+
+  Raises:
+    TypeError: with the Estimator's message, if one is no CheckpointSaverListener.
+  """
+  found = list(saving_listeners or ())
+  for listener in found:
+    if not isinstance(listener, v1.train.CheckpointSaverListener):
+      raise TypeError(
+        f"saving_listeners must be a list of CheckpointSaverListener, given: {listener}"
+      )
+  return found
