@@ -61,7 +61,7 @@ def read() -> Task:
     raise ValueError("model_dir in TF_CONFIG should be non-empty.")
   task = config.get("task") or {}
   cluster = config.get("cluster") or {}
-  common = {"service": service, "model_dir": model_dir}
+  common: dict[str, Any] = {"service": service, "model_dir": model_dir}
   if cluster:
     return _in_cluster(config, cluster, task, common)
   if task.get("type", WORKER) != WORKER:

@@ -51,7 +51,7 @@ def _taken(name: str) -> str:
   )
 
 
-class StopAfterBatches(v1.train.SessionRunHook):
+class StopAfterBatches(tf.compat.v1.train.SessionRunHook):
   """Ends an evaluation after so many batches, and logs how far it is."""
 
   def __init__(self, steps: int):

@@ -32,12 +32,32 @@ _REPLACEABLE = (
 )
 
 
+def _plain(name: str) -> property:
+  """Returns the property of a value that is as it was given."""
+  return property(lambda self: getattr(self, f"_{name}"), doc=f"The `{name}` that was given.")
+
+
 class RunConfig:
   """What an Estimator's RunConfig says, for one process.
 
   The cadences, the seed and the rest mean what they mean there; see `policy.make_policy` for the
   checkpoints.
   """
+
+  model_dir = _plain("model_dir")
+  tf_random_seed = _plain("tf_random_seed")
+  save_summary_steps = _plain("save_summary_steps")
+  save_checkpoints_steps = _plain("save_checkpoints_steps")
+  save_checkpoints_secs = _plain("save_checkpoints_secs")
+  session_config = _plain("session_config")
+  keep_checkpoint_max = _plain("keep_checkpoint_max")
+  keep_checkpoint_every_n_hours = _plain("keep_checkpoint_every_n_hours")
+  log_step_count_steps = _plain("log_step_count_steps")
+  device_fn = _plain("device_fn")
+  protocol = _plain("protocol")
+  experimental_max_worker_delay_secs = _plain("experimental_max_worker_delay_secs")
+  session_creation_timeout_secs = _plain("session_creation_timeout_secs")
+  checkpoint_save_graph_def = _plain("checkpoint_save_graph_def")
 
   def __init__(
     self,
@@ -114,6 +134,11 @@ class RunConfig:
       setattr(self, f"_{name}", value)
     self._validate()
 
+  @property
+  def _both(self) -> Any:
+    """The object that has both strategies, or None."""
+    return getattr(self, "_experimental_distribute", None)
+
   def replace(self, **kwargs: Any) -> RunConfig:
     """Returns a copy with other values.
 
@@ -188,7 +213,7 @@ class RunConfig:
   def _distributed(self, name: str) -> Any:
     """Returns a strategy, wherever it was given."""
     given = getattr(self, f"_{name}")
-    return given if given is not None else getattr(self._experimental_distribute, name, None)
+    return given if given is not None else getattr(self._both, name, None)
 
   @property
   def train_distribute(self) -> Any:
@@ -249,16 +274,6 @@ class RunConfig:
   def service(self) -> Any:
     """What TF_CONFIG says of the service, or None."""
     return self._task.service
-
-
-def _plain(name: str) -> property:
-  """Returns the property of a value that is as it was given."""
-  return property(lambda self: getattr(self, f"_{name}"), doc=f"The `{name}` that was given.")
-
-
-for _name in _REPLACEABLE:
-  if _name not in ("train_distribute", "eval_distribute", "experimental_distribute"):
-    setattr(RunConfig, _name, _plain(_name))
 
 
 def default_session_config() -> Any:

@@ -12,7 +12,7 @@ from migrator.runtime.hosting import savers
 v1 = tf.compat.v1
 
 
-class Taking(v1.train.SessionRunHook):
+class Taking(tf.compat.v1.train.SessionRunHook):
   """Takes care of the savers that the program's hooks have made when they began; stands last."""
 
   def __init__(self, host: savers.Host, hooks: Iterable[Any]):
@@ -24,7 +24,7 @@ class Taking(v1.train.SessionRunHook):
     self._host.take(v1.get_collection(v1.GraphKeys.SAVERS))
 
 
-class GraphWriter(v1.train.SessionRunHook):
+class GraphWriter(tf.compat.v1.train.SessionRunHook):
   """Writes `graph.pbtxt` beside the checkpoints when a session begins."""
 
   def __init__(self, directory: str):
@@ -34,7 +34,7 @@ class GraphWriter(v1.train.SessionRunHook):
     tf.io.write_graph(session.graph.as_graph_def(add_shapes=True), self._directory, "graph.pbtxt")
 
 
-class Listening(v1.train.SessionRunHook):
+class Listening(tf.compat.v1.train.SessionRunHook):
   """A program's own saver hook, with the listeners of `train` added to it.
 
   They hear of its saves after its own listeners do, as in the Estimator, which added them at the end of

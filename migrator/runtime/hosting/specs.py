@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from migrator.runtime.hosting.modes import ModeKeys
 
-_FIELDS = (
-  "mode",
-  "predictions",
-  "loss",
-  "train_op",
-  "eval_metric_ops",
-  "export_outputs",
-  "training_chief_hooks",
-  "training_hooks",
-  "scaffold",
-  "evaluation_hooks",
-  "prediction_hooks",
-)
+
+class _Fields(NamedTuple):
+  """The fields of a spec."""
+
+  mode: Any
+  predictions: Any
+  loss: Any
+  train_op: Any
+  eval_metric_ops: Any
+  export_outputs: Any
+  training_chief_hooks: Any
+  training_hooks: Any
+  scaffold: Any
+  evaluation_hooks: Any
+  prediction_hooks: Any
 
 
-class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
+class EstimatorSpec(_Fields):
   """The operations of a model in one mode.
 
   Attributes:
@@ -86,7 +87,7 @@ class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
     """
     if kwargs.get("mode", self.mode) != self.mode:
       raise ValueError("mode of EstimatorSpec cannot be changed.")
-    unknown = sorted(set(kwargs) - set(_FIELDS))
+    unknown = sorted(set(kwargs) - set(self._fields))
     if unknown:
       raise ValueError(f"Got unexpected field names: {unknown}")
     return EstimatorSpec(**{**self._asdict(), **kwargs})
