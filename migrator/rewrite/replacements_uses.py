@@ -59,6 +59,8 @@ class _FilePass:
 
   def _use(self, use: Use) -> None:
     symbol, node = use.symbol, use.node
+    if node in self._plan.expressions:
+      return
     found = replacements.find(symbol.path)
     if found is None:
       if replacements.removed(symbol):
@@ -81,6 +83,8 @@ class _FilePass:
       return  # its value is replaced
     via = replacements.home(head_symbol.path)
     rest = ".".join(symbol.path.split(".")[depth : found.length])
+    # TensorFlow's own modules are no places to import modules from: some are attributes only.
+    via = via if via and via.startswith("runtime") else None
     if depth and via and replacements.removed(head_symbol) and found.path == f"{via}.{rest}":
       self._kept.add(head)
       return
