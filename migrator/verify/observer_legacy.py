@@ -23,7 +23,9 @@ def watch_estimator(recorder, estimator_module):
 
   def train(original):
     def wrapper(self, estimator_spec, worker_hooks, hooks, global_step_tensor, *args, **kwargs):
-      first, last = _hooks(recorder, estimator_spec.loss, global_step_tensor, self.model_dir)
+      first, last = training_hooks(
+        recorder, estimator_spec.loss, global_step_tensor, self.model_dir
+      )
       hooks = [first, *hooks, last]
       recorder.inside.append("estimator")
       try:
@@ -49,7 +51,8 @@ def watch_estimator(recorder, estimator_module):
   watch_results(recorder, estimator_module.Estimator)
 
 
-def _hooks(recorder, loss, step, model_dir):
+def training_hooks(recorder, loss, step, model_dir):
+  """Returns the hooks that stand before and after those of a program."""
   import tensorflow as tf
 
   class FirstHook(tf.compat.v1.train.SessionRunHook):

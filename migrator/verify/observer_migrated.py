@@ -5,6 +5,7 @@ import math
 import os
 
 from observer import watch_results, wrap
+from observer_legacy import training_hooks
 
 NEW_STATE = "tf2"  # where migrated programs keep their checkpoints, below the model directory
 
@@ -211,6 +212,44 @@ def watch_runtime(recorder, runtime):
   _watch_manager(recorder, runtime.CheckpointManager)
 
 
+def watch_hosted(recorder, module):
+  """Watches programs that keep their model_fn."""
+
+  def construct(original):
+    def wrapper(self, *args, **kwargs):
+      original(self, *args, **kwargs)
+      recorder.check_directory(self.model_dir)
+      if recorder.seed is not None and self._config.tf_random_seed is None:
+        self._config = self._config.replace(tf_random_seed=recorder.seed)
+
+    return wrapper
+
+  def session(original):
+    def wrapper(self, spec, hooks, *args, **kwargs):
+      import tensorflow as tf
+
+      step = tf.compat.v1.train.get_global_step()
+      first, last = training_hooks(recorder, spec.loss, step, self.model_dir)
+      return original(self, spec, [first, *hooks, last], *args, **kwargs)
+
+    return wrapper
+
+  def call(original):
+    def wrapper(*args, **kwargs):
+      recorder.inside.append("estimator")
+      try:
+        return original(*args, **kwargs)
+      finally:
+        recorder.inside.pop()
+
+    return wrapper
+
+  wrap(module.ModelFn, "__init__", construct)
+  wrap(module.ModelFn, "_call_model_fn", call)
+  wrap(module.ModelFn, "_training_session", session)
+  watch_results(recorder, module.ModelFn)
+
+
 WATCHES = {
   "tensorflow.python.eager.backprop": watch_gradients,
   "tensorflow.python.checkpoint.checkpoint_management": watch_managers,
@@ -219,4 +258,5 @@ WATCHES = {
   "keras.src.models.model": watch_fit,
   "tf_keras.src.engine.training": watch_fit,
   "migrator.runtime": watch_runtime,
+  "migrator.runtime.hosting.model_fn": watch_hosted,
 }
