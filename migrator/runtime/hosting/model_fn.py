@@ -14,6 +14,7 @@ from migrator.runtime import policy, state, variables
 from migrator.runtime.hosting import (
   arguments,
   evaluating,
+  export_methods,
   inputs,
   places,
   predicting,
@@ -29,7 +30,7 @@ from migrator.runtime.hosting.stepping import Stepper
 v1 = tf.compat.v1
 
 
-class ModelFn:
+class ModelFn(export_methods.Exports):
   """A model_fn with its parameters, its configuration and its directory.
 
   The model_fn is called in a graph of its own for each training, evaluation and prediction, which run in a
