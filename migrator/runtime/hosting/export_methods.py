@@ -16,7 +16,7 @@ class Exports:
   def export_saved_model(
     self,
     export_dir_base: Any,
-    serving_input_receiver_fn: Callable[[], Any],
+    serving_input_receiver_fn: Any,
     assets_extra: Optional[dict] = None,
     as_text: bool = False,
     checkpoint_path: Any = None,
@@ -55,7 +55,7 @@ class Exports:
   def export_savedmodel(
     self,
     export_dir_base: Any,
-    serving_input_receiver_fn: Callable[[], Any],
+    serving_input_receiver_fn: Any,
     assets_extra: Optional[dict] = None,
     as_text: bool = False,
     checkpoint_path: Any = None,
