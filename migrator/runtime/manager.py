@@ -176,7 +176,7 @@ class CheckpointManager:
       return path
     newest = self.latest_checkpoint
     if newest is not None:
-      self._checkpoint.restore(newest)
+      other_checkpoints.restore_newest(self._checkpoint, newest)
       return newest
     loaded = self._init_fn() if self._init_fn is not None else None
     return getattr(loaded, "prefix", None)  # of load_tf1_checkpoint's report
@@ -304,7 +304,8 @@ class CheckpointManager:
     if saved > self._next_kept_time:
       self._next_kept_time += self._kept_interval
       return
-    for path in state.files_of(prefix):
+    # A graph is there if a program with a model_fn wrote the checkpoint.
+    for path in (*state.files_of(prefix), prefix + ".meta"):
       if tf.io.gfile.exists(path):
         tf.io.gfile.remove(path)
 

@@ -46,3 +46,23 @@ def restore_any(checkpoint: named.NamedCheckpoint, prefix: str) -> None:
     checkpoint.restore(prefix)
   else:
     load_tf1_checkpoint(checkpoint, prefix)
+
+
+def restore_newest(checkpoint: Any, prefix: str) -> None:
+  """Restores the newest checkpoint of a migrated program into what it has now.
+
+  A program that kept its model_fn before has written checkpoints by variable names.
+
+  Args:
+    checkpoint: a `tf.train.Checkpoint`.
+    prefix: in its directory.
+
+  Raises:
+    CheckpointError: if a `NamedCheckpoint` cannot be restored as a whole; nothing has been changed then.
+  """
+  by_name = isinstance(checkpoint, named.NamedCheckpoint)
+  if by_name and dialects.OBJECT_GRAPH not in state.check_intact(prefix).entries:
+    named.check_not_overtaken(prefix)
+    load_tf1_checkpoint(checkpoint, prefix)
+  else:
+    checkpoint.restore(prefix)

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from migrator.runtime import dialects, state
 from migrator.runtime.errors import CheckpointError
+from migrator.runtime.hosting import powers
 
 _ASSIGNMENTS = ("Assign", "AssignVariableOp")
 _PASSED = ("Identity", "Reshape", "Cast")
@@ -63,9 +64,12 @@ def check(prefix: str, values: list[Wanted]) -> None:
     dialects.decoded(key) if decode and key.endswith(dialects.VALUE) else key: entry
     for key, entry in entries.items()
   }
+  counted = _updates(prefix) if decode else None
   faults = []
   for value in values:
     entry = found.get(value.key)
+    if decode and entry is None and powers.is_power(value.key) and counted is not None:
+      continue  # Made out of the count of the updates.
     shape = "" if value.shape is None else f", {list(value.shape)} in the program"
     if entry is None:
       faults.append(f"{value.key}: not in the checkpoint{shape}")
@@ -92,10 +96,11 @@ def check(prefix: str, values: list[Wanted]) -> None:
     )
 
 
-def feeds(prefix: str, values: list[Wanted]) -> dict[Any, np.ndarray]:
+def feeds(session: Any, prefix: str, values: list[Wanted]) -> dict[Any, np.ndarray]:
   """Returns what to feed to a saver's restore operation, from a checkpoint by object names.
 
   Args:
+    session: in which the values are going to be; for the initial values of powers.
     prefix: written by a `NamedCheckpoint`, whose names are those of the variables.
     values: checked by `check`.
 
@@ -103,15 +108,37 @@ def feeds(prefix: str, values: list[Wanted]) -> dict[Any, np.ndarray]:
     CheckpointError: if the data are damaged.
   """
   reader = tf.train.load_checkpoint(prefix)
-  keys = {
-    dialects.decoded(key): key
-    for key in reader.get_variable_to_shape_map()
-    if key.endswith(dialects.VALUE)
-  }
+  keys = _keys(reader)
+  result = {}
   try:
-    return {value.tensor: value.part(reader.get_tensor(keys[value.key])) for value in values}
+    for value in values:
+      if value.key in keys:
+        result[value.tensor] = value.part(reader.get_tensor(keys[value.key]))
+      else:
+        result[value.tensor] = powers.power(_initial(session, value.key), _updates(prefix) or 0)
   except (tf.errors.OpError, RuntimeError) as e:
     raise CheckpointError(f"{prefix} cannot be read, it is damaged: {e}") from e
+  return result
+
+
+def _keys(reader: Any) -> dict[str, str]:
+  """Returns the keys of a checkpoint by object names, by the names."""
+  found = reader.get_variable_to_shape_map()
+  return {dialects.decoded(key): key for key in found if key.endswith(dialects.VALUE)}
+
+
+def _updates(prefix: str) -> Optional[int]:
+  """Returns how many updates the optimizers of a migrated program have made."""
+  reader = tf.train.load_checkpoint(prefix)
+  keys = _keys(reader)
+  return powers.common({n: int(reader.get_tensor(keys[n])) for n in powers.counts_in(keys)})
+
+
+def _initial(session: Any, key: str) -> Any:
+  """Returns the initial value of a variable."""
+  variables = session.graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
+  (variable,) = (variable for variable in variables if variable.op.name == key)
+  return session.run(variable.initial_value)
 
 
 def _reads(operation: Any) -> Iterator[Any]:

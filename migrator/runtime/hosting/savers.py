@@ -89,7 +89,7 @@ class Host:
     restoring.check(path, values)
     if other_checkpoints.is_ours(path):
       operation = saver.as_saver_def().restore_op_name
-      sess.run(operation, restoring.feeds(path, values))
+      sess.run(operation, restoring.feeds(sess, path, values))
       tf.compat.v1.logging.info("Restoring parameters from %s", path)
     else:
       restore(sess, path)
