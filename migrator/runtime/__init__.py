@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
   from migrator.runtime import (
     columns,
+    contrib,
     export,
     heads,
     hosted_hooks,
@@ -153,6 +154,7 @@ __all__ = [
   "add_metrics",
   "checkpoints_iterator",
   "columns",
+  "contrib",
   "evaluate",
   "export",
   "export_saved_model",
@@ -188,6 +190,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
   if name in (
     "columns",
+    "contrib",
     "export",
     "heads",
     "hosted_hooks",
