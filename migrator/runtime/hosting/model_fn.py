@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import tempfile
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
@@ -13,6 +12,7 @@ import tensorflow as tf
 from migrator.runtime import policy, state, variables
 from migrator.runtime.hosting import (
   arguments,
+  checks,
   evaluating,
   export_methods,
   inputs,
@@ -20,17 +20,16 @@ from migrator.runtime.hosting import (
   predicting,
   results,
   specs,
+  step_methods,
   training,
   warm_starting,
 )
 from migrator.runtime.hosting.modes import ModeKeys
-from migrator.runtime.hosting.run_config import RunConfig, default_session_config
-from migrator.runtime.hosting.stepping import Stepper
 
 v1 = tf.compat.v1
 
 
-class ModelFn(export_methods.Exports):
+class ModelFn(step_methods.Steps, export_methods.Exports):
   """A model_fn with its parameters, its configuration and its directory.
 
   The model_fn is called in a graph of its own for each training, evaluation and prediction, which run in a
@@ -62,14 +61,13 @@ class ModelFn(export_methods.Exports):
     Raises:
       ValueError: with the Estimator's messages, for what it refuses.
     """
-    self._config = _complete(config, model_dir)
+    self._config = checks.complete(config, model_dir)
     self._model_dir = self._config.model_dir
     v1.logging.info("Using config: %s", vars(self._config))
     arguments.check_model_fn(model_fn, params)
     self._model_fn = model_fn
     self._params = copy.deepcopy(params or {})
     self._warm_start_settings = warm_starting.settings_of(warm_start_from)
-    self._stepper: Optional[Stepper] = None
 
   @property
   def model_dir(self) -> str:
@@ -126,10 +124,10 @@ class ModelFn(export_methods.Exports):
     if max_steps is not None and max_steps <= self._saved_step():
       v1.logging.info("Skipping training since max_steps has already saved.")
       return self
-    hooks = _checked_hooks(hooks) + self._convert_train_steps_to_hooks(steps, max_steps)
-    listeners = _checked_listeners(saving_listeners)
+    hooks = checks.checked_hooks(hooks) + self._convert_train_steps_to_hooks(steps, max_steps)
+    listeners = checks.checked_listeners(saving_listeners)
     with tf.Graph().as_default() as graph, graph.device(self._config.device_fn):
-      self._begin_training(graph)
+      self._begin_training()
       features, labels, input_hooks = inputs.features_and_labels(
         self._call_input_fn(input_fn, ModeKeys.TRAIN)
       )
@@ -171,10 +169,10 @@ class ModelFn(export_methods.Exports):
       ValueError: with the Estimator's messages, for arguments that it refuses.
       TypeError: with the Estimator's message, for hooks that are none.
     """
-    hooks = _checked_hooks(hooks) + self._convert_eval_steps_to_hooks(steps)
+    hooks = checks.checked_hooks(hooks) + self._convert_eval_steps_to_hooks(steps)
     checkpoint = self._checkpoint(checkpoint_path, "evaluate")
     with tf.Graph().as_default():
-      self._begin(self._config)
+      self._begin()
       features, labels, input_hooks = inputs.features_and_labels(
         self._call_input_fn(input_fn, ModeKeys.EVAL)
       )
@@ -216,11 +214,11 @@ class ModelFn(export_methods.Exports):
       ValueError: with the Estimator's messages, for arguments that it refuses.
       TypeError: with the Estimator's message, for hooks that are none.
     """
-    hooks = _checked_hooks(hooks)
+    hooks = checks.checked_hooks(hooks)
     checkpoint = self._checkpoint(checkpoint_path, "predict")
     graph = tf.Graph()
     with graph.as_default():
-      self._begin(self._config)
+      self._begin()
       features, input_hooks = inputs.features_alone(self._call_input_fn(input_fn, ModeKeys.PREDICT))
       spec = self._call_model_fn(features, None, ModeKeys.PREDICT, self.config)
       self._warm_start_without(checkpoint)
@@ -241,49 +239,6 @@ class ModelFn(export_methods.Exports):
           yield from predicting.rows(values)
         else:
           yield values
-
-  def train_step(self, features: Any, labels: Any = None) -> Any:
-    """Trains one step in a session that stays open until `close()`.
-
-    The first call opens it: it restores, and saves as `train` does.
-
-    Args:
-      features: arrays or tensors, or a structure of them. The first dimension may differ between calls.
-      labels: the same, or None.
-
-    Returns:
-      The loss, a numpy scalar.
-    """
-    if self._stepper is None:
-      self._stepper = Stepper((features, labels), self._open)
-    return self._stepper.step((features, labels))
-
-  @property
-  def global_step(self) -> int:
-    """The global step: of the session of `train_step`, else of the newest checkpoint, else 0."""
-    return self._saved_step() if self._stepper is None else self._stepper.global_step()
-
-  def save(self) -> str:
-    """Saves the session of `train_step` now; returns the path.
-
-    Raises:
-      RuntimeError: if there is no such session.
-    """
-    if self._stepper is None:
-      raise RuntimeError("There is nothing to save: save() belongs to train_step().")
-    return self._stepper.save(os.path.join(self._model_dir, "model.ckpt"))
-
-  def close(self) -> None:
-    """Ends the session of `train_step`, which saves its last step."""
-    stepper, self._stepper = self._stepper, None
-    if stepper is not None:
-      stepper.close()
-
-  def __enter__(self) -> ModelFn:
-    return self
-
-  def __exit__(self, *unused_error: Any) -> None:
-    self.close()
 
   def latest_checkpoint(self) -> Optional[str]:
     """Returns the newest checkpoint, None if there is none."""
@@ -361,14 +316,14 @@ class ModelFn(export_methods.Exports):
     """
     return [] if steps is None else [evaluating.StopAfterBatches(steps)]
 
-  def _begin(self, config: Any) -> None:
+  def _begin(self) -> None:
     """Gives the current graph its seed and its global step."""
-    v1.set_random_seed(config.tf_random_seed)
+    v1.set_random_seed(self._config.tf_random_seed)
     v1.train.create_global_step()
 
-  def _begin_training(self, graph: tf.Graph) -> None:
+  def _begin_training(self) -> None:
     """Begins the graph of a training."""
-    self._begin(self._config)
+    self._begin()
     # Reads the step once, as hooks do, in the place where the Estimator had it: what the model_fn adds after
     # it, and with it the seeds that TensorFlow chooses, has the same numbers then.
     v1.train.StepCounterHook().begin()
@@ -385,13 +340,6 @@ class ModelFn(export_methods.Exports):
       hooks=hooks,
       saving_listeners=listeners,
     )
-
-  def _open(self, features: Any, labels: Any) -> tuple[Any, Any]:
-    """Opens the session of `train_step` in the current graph."""
-    state.check_directory(self._model_dir)
-    self._begin_training(tf.compat.v1.get_default_graph())
-    spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
-    return spec, self._training_session(spec, [], [])
 
   def _checkpoint(self, checkpoint_path: Any, purpose: str) -> Optional[str]:
     """Returns the checkpoint that is meant, None for initial values."""
@@ -415,56 +363,3 @@ class ModelFn(export_methods.Exports):
     """Begins with other values if there is no checkpoint."""
     if not checkpoint and self._warm_start_settings is not None:
       warm_starting.warm_start(self._warm_start_settings)
-
-
-def _complete(config: Any, model_dir: Any) -> Any:
-  """Returns the configuration with a directory and a session's configuration.
-
-  Raises:
-    ValueError: with the Estimator's messages, if it is no RunConfig, or names another directory.
-  """
-  if config is None:
-    config = RunConfig()
-    v1.logging.info("Using default config.")
-  if not isinstance(config, RunConfig):
-    raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
-  if config.session_config is None:
-    config = config.replace(session_config=default_session_config())
-  model_dir = os.fspath(model_dir) if hasattr(model_dir, "__fspath__") else model_dir
-  if model_dir is not None and config.model_dir not in (None, model_dir):
-    raise ValueError(
-      "`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: "
-      f"'{model_dir}', in `RunConfig`: '{config.model_dir}' "
-    )
-  if not model_dir and config.model_dir is None:
-    model_dir = tempfile.mkdtemp()
-    v1.logging.warning("Using temporary folder as model directory: %s", model_dir)
-  return config.replace(model_dir=model_dir) if model_dir else config
-
-
-def _checked_hooks(hooks: Any) -> list[Any]:
-  """Returns hooks.
-
-  Raises:
-    TypeError: with the Estimator's message, if one is no SessionRunHook.
-  """
-  hooks = list(hooks or ())
-  for hook in hooks:
-    if not isinstance(hook, v1.train.SessionRunHook):
-      raise TypeError(f"Hooks must be a SessionRunHook, given: {hook}")
-  return hooks
-
-
-def _checked_listeners(saving_listeners: Any) -> list[Any]:
-  """Returns listeners.
-
-  Raises:
-    TypeError: with the Estimator's message, if one is no CheckpointSaverListener.
-  """
-  found = list(saving_listeners or ())
-  for listener in found:
-    if not isinstance(listener, v1.train.CheckpointSaverListener):
-      raise TypeError(
-        f"saving_listeners must be a list of CheckpointSaverListener, given: {listener}"
-      )
-  return found
