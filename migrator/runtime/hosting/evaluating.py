@@ -99,14 +99,16 @@ def run(
     checkpoint: what to restore, None to initialize.
     hooks: of the input, the caller and the spec.
   """
-  count = v1.get_variable(
-    _COUNT,
-    shape=[],
-    dtype=tf.int64,
-    initializer=v1.zeros_initializer(),
-    trainable=False,
-    collections=[v1.GraphKeys.LOCAL_VARIABLES, "eval_step"],
-  )
+  # In a training the same graph may be evaluated again and again.
+  with v1.variable_scope(v1.get_variable_scope(), reuse=v1.AUTO_REUSE, auxiliary_name_scope=False):
+    count = v1.get_variable(
+      _COUNT,
+      shape=[],
+      dtype=tf.int64,
+      initializer=v1.zeros_initializer(),
+      trainable=False,
+      collections=[v1.GraphKeys.LOCAL_VARIABLES, "eval_step"],
+    )
   scaffold = spec.scaffold
   if scaffold.local_init_op is not None:
     # What metrics and the count have been given since is not in the program's own one.
