@@ -60,7 +60,9 @@ class AddedMetrics:
     """
     graph = tf.Graph()
     with graph.as_default():
-      self._given = tf.nest.map_structure(_placeholder, (features, labels), expand_composites=True)
+      self._given = tf.nest.map_structure(
+        placeholder_of, (features, labels), expand_composites=True
+      )
       self._logits = tf.compat.v1.placeholder(tf.float32, [None, logits_dimension])
       arguments = {
         "features": self._given[0],
@@ -79,7 +81,7 @@ class AddedMetrics:
           raise ValueError(f"metric_fn must return a dict, given: {metrics}")
         made = graph.get_operations()[before:]
         for name, metric in metrics.items():
-          value, updates, variables = _parts(name, metric, made)
+          value, updates, variables = metric_parts(name, metric, made)
           self._values[name] = value
           self._updates += updates
           initializers += variables
@@ -107,11 +109,11 @@ class AddedMetrics:
     self._session.close()
 
 
-def _placeholder(spec: tf.TensorSpec) -> tf.Tensor:
+def placeholder_of(spec: tf.TensorSpec) -> tf.Tensor:
   return tf.compat.v1.placeholder(spec.dtype, spec.shape)
 
 
-def _parts(name: str, metric: Any, made: Sequence[Any]) -> tuple[Any, list, list]:
+def metric_parts(name: str, metric: Any, made: Sequence[Any]) -> tuple[Any, list, list]:
   """Returns the value, the updates and the initializers of a metric.
 
   Args:

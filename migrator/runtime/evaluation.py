@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime import evaluation_loops as loops
 from migrator.runtime import heads
 from migrator.runtime.added_metrics import AddedMetrics
 from migrator.runtime.heads.compiled import CompiledMeasures
 from migrator.runtime.inputs import InputAdapter
 from migrator.runtime.keras_inputs import model_inputs
+from migrator.runtime.network import Network
+from migrator.runtime.network import evaluation as network_evaluation
 from migrator.runtime.steps import checkpoint_of
-from migrator.runtime.summaries import write_results
 
-# A hook that raised one of them ended a session as the end of the input did.
-_END_OF_INPUT = (StopIteration, tf.errors.OutOfRangeError)
 # What is not the model is no code for AutoGraph, as nothing in an Estimator was; converting it takes seconds.
 _unconverted = tf.autograph.experimental.do_not_convert
 
@@ -41,7 +39,8 @@ def evaluate(
   """Evaluates a model on a dataset, as an Estimator with its head did.
 
   Args:
-    model: a Keras model that gives logits, float32, shape [batch, logits].
+    model: a Keras model that gives logits, float32, shape [batch, logits]; or a `runtime.Network`, for which
+      `loss_fn` and `metrics` are functions: see `network.evaluation`.
     loss_fn: the head (`runtime.heads`), or the stock Keras loss that stands for one, with the reduction
       with which it is trained.
     dataset: batches of (features, labels) as the input function gives them, with the weight column if
@@ -69,12 +68,25 @@ def evaluate(
     TypeError: if the loss is not of a known head.
     InvalidArgumentError: for labels out of range.
   """
+  if isinstance(model, Network):
+    return network_evaluation.evaluate(
+      model,
+      loss_fn,
+      dataset,
+      global_step=global_step,
+      model_dir=model_dir,
+      steps=steps,
+      name=name,
+      checkpoint_path=checkpoint_path,
+      callbacks=callbacks,
+      metrics=metrics,
+    )
   if steps is not None and steps <= 0:
     raise ValueError(f"Must specify steps > 0, given: {steps}")
   if isinstance(loss_fn, heads.CompiledHead):
     own = CompiledMeasures(model, loss_fn, model_inputs(model))
     _run_compiled(model, own, dataset, steps, callbacks)
-    return _reported(own.values(), global_step, model_dir, name, checkpoint_path)
+    return loops.reported(own.values(), global_step, model_dir, name, checkpoint_path)
   head = heads.of(loss_fn, _logits_dimension(model))
   measures = head.metrics(_flavour(model, head, flavour))
   measures["loss"] = heads.LOSS
@@ -95,38 +107,31 @@ def evaluate(
     sums = {key: m.metric.update(*m.arguments(batch)) for key, m in measures.items()}
     return batch.loss, batch.logits, sums
 
-  @tf.function(input_signature=_signature(dataset), reduce_retracing=True)
+  @tf.function(input_signature=loops.element_signature(dataset), reduce_retracing=True)
   def measure(element):
     inputs, labels, weights = prepared(*element)
     return measured(labels, model(inputs, training=False), weights)
 
   added = _added(metrics, head, dataset, model, model_dir)
-  called = _callback_list(callbacks, model)
-  model.stop_evaluating = False
-  called.on_test_begin()
-  iterator = iter(dataset)
-  batches = 0
   # The Estimator's metrics were sums in float32.
   totals = {
     key: [np.zeros(shape, np.float32) for shape in m.metric.sums] for key, m in measures.items()
   }
-  with contextlib.suppress(*_END_OF_INPUT):
-    while (steps is None or batches < steps) and not model.stop_evaluating:
-      called.on_test_batch_begin(batches)
-      element = next(iterator)
-      batch_loss, logits, sums = measure(element)
-      if added is not None:
-        added.update(element[0], element[1], logits.numpy())
-      for key, total in totals.items():
-        totals[key] = [a + b.numpy() for a, b in zip(total, sums[key])]
-      batches += 1
-      _tell(called, "on_test_batch_end", batches - 1, {"loss": batch_loss.numpy()})
-  called.on_test_end()
+
+  def one_batch(element):
+    batch_loss, logits, sums = measure(element)
+    if added is not None:
+      added.update(element[0], element[1], logits.numpy())
+    for key, total in totals.items():
+      totals[key] = [a + b.numpy() for a, b in zip(total, sums[key])]
+    return batch_loss.numpy()
+
+  loops.evaluate_batches(model, dataset, steps, callbacks, one_batch)
   values = {key: np.float32(m.metric.result(totals[key]).numpy()) for key, m in measures.items()}
   if added is not None:
     values.update(added.results())
     added.close()
-  return _reported(values, global_step, model_dir, name, checkpoint_path)
+  return loops.reported(values, global_step, model_dir, name, checkpoint_path)
 
 
 def _run_compiled(
@@ -134,30 +139,13 @@ def _run_compiled(
 ) -> None:
   """Measures a compiled Keras model, with the callbacks as `evaluate` calls them."""
   measure = tf.function(own.batch, reduce_retracing=True)
-  called = _callback_list(callbacks, model)
-  model.stop_evaluating = False
-  called.on_test_begin()
-  iterator, batches = iter(dataset), 0
-  with contextlib.suppress(*_END_OF_INPUT):
-    while (steps is None or batches < steps) and not model.stop_evaluating:
-      called.on_test_batch_begin(batches)
-      loss, _, results = measure(next(iterator))
-      own.update(loss.numpy(), {key: results[key].numpy() for key in results})
-      batches += 1
-      _tell(called, "on_test_batch_end", batches - 1, {"loss": loss.numpy()})
-  called.on_test_end()
 
+  def one_batch(element):
+    loss, _, results = measure(element)
+    own.update(loss.numpy(), {key: results[key].numpy() for key in results})
+    return loss.numpy()
 
-def _reported(
-  values: dict, global_step: Any, model_dir: Optional[str], name: Optional[str], path: Optional[str]
-) -> dict:
-  """Returns the results with the step, and writes them to the event file."""
-  step = np.int64(int(global_step))
-  results = {**{key: values[key] for key in sorted(values)}, "global_step": step}
-  if model_dir is not None:
-    directory = os.path.join(model_dir, f"eval_{name}" if name else "eval")
-    write_results(directory, results, int(step), path)
-  return results
+  loops.evaluate_batches(model, dataset, steps, callbacks, one_batch)
 
 
 def predict(
@@ -172,7 +160,8 @@ def predict(
   """Yields the predictions of a model, as an Estimator with its head did.
 
   Args:
-    model: a Keras model that gives logits, float32, shape [batch, logits].
+    model: a Keras model that gives logits, float32, shape [batch, logits]; or a `runtime.Network`, for which
+      `loss_fn` is the function of its predictions.
     dataset: batches of features, or of (features, labels), whose labels are ignored.
     predict_keys: which keys to yield; all by default.
     yield_single_examples: whether to yield a dict per example, or one per batch.
@@ -192,59 +181,37 @@ def predict(
     ValueError: if there is none of `predict_keys`, or it is not known what the logits are.
     TypeError: if the loss is not of a known head.
   """
+  if isinstance(model, Network):
+    yield from network_evaluation.predict(
+      model,
+      dataset,
+      predict_keys=predict_keys,
+      yield_single_examples=yield_single_examples,
+      callbacks=callbacks,
+      loss_fn=loss_fn,
+    )
+    return
   own = loss_fn if isinstance(loss_fn, heads.CompiledHead) else None
   head = own or _predicting_head(model, loss_fn)
   adapt = _unconverted(model_inputs(model) if own else InputAdapter(model))
   predictions_of = _unconverted(head.predictions)
 
-  @tf.function(input_signature=_signature(dataset), reduce_retracing=True)
+  @tf.function(input_signature=loops.element_signature(dataset), reduce_retracing=True)
   def run(element):
     features = element[0] if isinstance(element, tuple) else element
     outputs = model(adapt(features), training=False)
     return own.outputs(model, outputs) if own else predictions_of(outputs)
 
-  called = _callback_list(callbacks, model)
-  model.stop_predicting = False
-  called.on_predict_begin()
-  iterator, batch = iter(dataset), 0
-  while not model.stop_predicting:
-    try:
-      called.on_predict_batch_begin(batch)
-      tensors = run(next(iterator))
-      predictions = _chosen({key: tensors[key].numpy() for key in tensors}, predict_keys)
-      _tell(called, "on_predict_batch_end", batch, {"outputs": predictions})
-    except _END_OF_INPUT:
-      break
-    batch += 1
+  def one_batch(element):
+    tensors = run(element)
+    return loops.chosen({key: tensors[key].numpy() for key in tensors}, predict_keys)
+
+  for predictions in loops.predicted_batches(model, dataset, callbacks, one_batch):
     if not yield_single_examples:
       yield predictions
       continue
     for i in range(len(next(iter(predictions.values())))):
       yield {key: value[i] for key, value in predictions.items()}
-  called.on_predict_end()
-
-
-def _callback_list(callbacks: Sequence[Any], model: Any) -> tf.keras.callbacks.CallbackList:
-  """Returns the list that calls the callbacks, which get the model as `self.model`."""
-  return tf.keras.callbacks.CallbackList(list(callbacks or ()), model=model)
-
-
-def _tell(called: tf.keras.callbacks.CallbackList, event: str, batch: int, logs: dict) -> None:
-  """Calls a method of all callbacks with these very values: Keras 3 makes floats and one flat dict of them."""
-  for callback in called.callbacks:
-    getattr(callback, event)(batch, logs)
-
-
-def _chosen(predictions: dict, keys: Any) -> dict:
-  """Returns the predictions of the wanted keys."""
-  if not keys:
-    return predictions
-  chosen = {key: value for key, value in predictions.items() if key in keys}
-  if not chosen:
-    raise ValueError(
-      f"Expected to run at least one output from {predictions.keys()}, provided {keys}."
-    )
-  return chosen
 
 
 def _logits_dimension(model: Any) -> Optional[int]:
@@ -293,18 +260,6 @@ def _check_pairs(dataset: tf.data.Dataset) -> None:
   spec = dataset.element_spec
   if not isinstance(spec, tuple) or len(spec) not in (2, 3):
     raise ValueError("evaluate needs a dataset of (features, labels).")
-
-
-def _signature(dataset: tf.data.Dataset) -> Optional[list]:
-  """Returns the signature of a function of the elements, so that it is traced once, also for a smaller last batch.
-
-  None where the dataset does not know its shapes: then the elements tell them.
-  """
-  for spec in tf.nest.flatten(dataset.element_spec):
-    rank = spec.shape.rank
-    if rank is None or (isinstance(spec, tf.TensorSpec) and None in spec.shape.as_list()[1:]):
-      return None
-  return [dataset.element_spec]
 
 
 def _added(

@@ -9,6 +9,8 @@ import tensorflow as tf
 
 from migrator.runtime import heads, inputs, keras_inputs, steps
 from migrator.runtime.export import directories, resources, signatures
+from migrator.runtime.network import Network
+from migrator.runtime.network import export as network_export
 from migrator.runtime.policy import UNSET
 from migrator.runtime.slots import inner
 
@@ -28,8 +30,9 @@ def export_saved_model(
   other names, and variables those of the model's checkpoints.
 
   Args:
-    model: a built Keras model that gives logits.
-    loss_fn: its head, or the Keras loss that stands for one.
+    model: a built Keras model that gives logits, or a `runtime.Network`.
+    loss_fn: its head, or the Keras loss that stands for one. Of a `runtime.Network` the function of its outputs
+      that returns `export_outputs` as given to an EstimatorSpec, or the predictions.
     export_dir_base: where the directory is made.
     serving_input_receiver_fn: returns a `ServingInputReceiver`; it is run in a graph, so that it may make
       placeholders.
@@ -51,6 +54,9 @@ def export_saved_model(
 
   def trace() -> list:
     made["receiver"] = receiver = serving_input_receiver_fn()
+    if isinstance(model, Network):
+      made["outputs"] = network_export.outputs(model, loss_fn, receiver.features)
+      return []
     own = loss_fn if isinstance(loss_fn, heads.CompiledHead) else None
     adapt = keras_inputs.model_inputs(model) if own else inputs.InputAdapter(model)
     outputs = model(adapt(receiver.features), training=False)
@@ -62,8 +68,9 @@ def export_saved_model(
   found = signatures.make(traced, made["receiver"], made["outputs"])
   directory = directories.new(os.fspath(export_dir_base))
   temporary = directories.temporary(directory)
+  tables = model.tables if isinstance(model, Network) else resources.of_model(model)
   tf.saved_model.save(
-    _tracked(model, [*recorded, *resources.of_model(model)], traced.graph),
+    _tracked(model, [*recorded, *tables], traced.graph),
     temporary,
     signatures={key: signature.function for key, signature in found.items()},
   )
@@ -103,7 +110,7 @@ def _tracked(model: Any, tables: list, graph: Any) -> tf.Module:
 def _vocabulary_files(model: Any) -> list[str]:
   """Returns the vocabulary files of the layers of a model, each once, as far as there still are any."""
   files: dict[str, None] = {}
-  for layer in model._flatten_layers():
+  for layer in () if isinstance(model, Network) else model._flatten_layers():
     path = getattr(layer, "vocabulary_file", None)
     if not path:
       continue

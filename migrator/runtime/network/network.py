@@ -32,6 +32,7 @@ class Network:
     stop_training: for callbacks.
     losses: the regularization losses of the last call, scalar tensors; within a `tf.function` those of
       the last call in the same trace.
+    tables: the lookup tables that the function has made.
     global_step: int64, shape []; what the function finds with `tf.compat.v1.train.get_global_step`.
   """
 
@@ -71,7 +72,7 @@ class Network:
     self._takes = frozenset(parameters)
     self._store = VariableStore(self.global_step)
     self._when_built: list[Callable[[], Any]] = []
-    self._tables: list[Any] = []
+    self.tables: list[Any] = []
     self._function = tf.function(self._run, autograph=False, reduce_retracing=True)
     if element_spec is not None:
       self.build(element_spec)
@@ -136,7 +137,7 @@ class Network:
       outputs = self._forward(**{n: v for n, v in arguments.items() if n in self._takes})
       losses = _v1.get_collection(_v1.GraphKeys.REGULARIZATION_LOSSES)
       losses = [tf.convert_to_tensor(loss) for loss in losses]
-    self._tables.extend(made)
+    self.tables.extend(made)
     more = [name for name in self._store.variables if name not in before]
     if self.built and more:
       for name in more:
