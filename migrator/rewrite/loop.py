@@ -28,6 +28,8 @@ class LoopTarget(LoopMethods, Target):
 
   # The functions restore before they begin, so that an equal construction needs nothing.
   rebuilds = False
+  # The variables that a construction makes.
+  makes: tuple[str, ...] = _VARIABLES
 
   def __init__(self, plan: Plan, tf: str, unit: units.Unit, exact: bool, resume_data: bool):
     super().__init__(plan, tf, unit, exact)
@@ -35,9 +37,9 @@ class LoopTarget(LoopMethods, Target):
     name = self.base
     # A handle is made in a function of its own.
     self.variable = plan.fresh("model", f"{name}_model") if unit.handle else self.model_name
-    self.names = {n: plan.fresh(n, f"{name}_{n}") for n in _VARIABLES}
+    self.names = {n: plan.fresh(n, f"{name}_{n}") for n in self.makes}
     self.names |= {n: plan.fresh(n, f"{n}_{name}") for n in FUNCTIONS if self.needs(n)}
-    self.loss = self.names["loss_fn"]
+    self.loss = self.names.get("loss_fn", "")
     self.tells_listeners = bool(self.specs) or any(
       self.has(c, "saving_listeners") for c in self.trainings
     )
@@ -228,6 +230,7 @@ class LoopTarget(LoopMethods, Target):
       f"{manager}.restore_or_initialize()",
       *limit,
       *(self.data_lines if self.asks_for_input else []),
+      *self.prepared(),
       f"callbacks = {tf}.keras.callbacks.CallbackList({callbacks}, model={model})",
       f"{model}.stop_training = False",
       *begin,
@@ -239,6 +242,10 @@ class LoopTarget(LoopMethods, Target):
     ]
     head = f"def {n['train']}({', '.join(parameters)}):"
     return emit.block(head, body, style)
+
+  def prepared(self) -> list[str]:
+    """What has to be done once the Dataset is known, before the first checkpoint is saved."""
+    return []
 
   def _limit_lines(self) -> tuple[list[str], list[str], str]:
     """Parameters, the statements that honour them, and what the loop runs over."""

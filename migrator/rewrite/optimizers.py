@@ -15,7 +15,7 @@ from migrator.rewrite import moves, optimizer_rules, schedules
 from migrator.rewrite.optimizer_rules import Optimizer, Settings, as_item, combined
 from migrator.rewrite.plan import Plan, Unsupported
 
-__all__ = ["Optimizer", "Rule", "Settings", "as_item", "combined", "convert"]
+__all__ = ["Optimizer", "Rule", "Settings", "as_item", "combined", "convert", "of_call"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +90,15 @@ def convert(
     result.trailing = plan.comments.trailing(argument.node)
   result.combined = f"{plan.runtime()}.optimizers.Combined"
   return result
+
+
+def of_call(plan: Plan, call: ast.Call, settings: Settings) -> Optimizer:
+  """The Keras optimizer for the constructor's call of a TF1 one, for the same place.
+
+  Raises:
+    Unsupported: EM211, an optimizer or an argument that is not carried over.
+  """
+  return _by_call(plan, _Made(call.func, call.args, call.keywords), call, settings)
 
 
 def _made(plan: Plan, node: ast.expr, definition: Optional[ast.AST]) -> _Made:

@@ -84,6 +84,7 @@ class Plan:
     self.dataset_functions: list[ast.FunctionDef] = []
     self.refused_hooks: dict[ast.ClassDef, Unsupported] = {}
     self.tf = "tf"
+    self.hosted = False  # whether a model_fn of the file is run as it is
     self.in_loop = False  # whether the trainings of the file become loops of their own
     self.pending_writers: list[Any] = []
     self.moved_comments: set[str] = set()
@@ -127,6 +128,19 @@ class Plan:
     self._names.add(name)
     return name
 
+  def release(self, function: ast.FunctionDef) -> None:
+    """Frees the variables of a function, which will be in functions of their own."""
+    inside = {n for n in ast.walk(function) if isinstance(n, ast.Name)}
+    own = set(self.module.scopes[function].bindings)
+    outside = (n for n in ast.walk(self.module.tree) if isinstance(n, ast.Name))
+    bound = {
+      name
+      for node, scope in self.module.scopes.items()
+      if node is not function
+      for name in scope.bindings
+    }
+    self._names -= own - {n.id for n in outside if n not in inside} - bound
+
   def runtime(self) -> str:
     """The name under which the output knows the runtime; asks for its import."""
     if not self._runtime:
@@ -156,6 +170,14 @@ class Plan:
     """
     if node in self.expressions:
       return self.expressions[node]
+    column = self.module.statement(node).col_offset
+    found = self.with_edits(node)
+    if "\n" in found and re.search(r"\"\"\"|'''|\\\n", found):
+      raise Unsupported("EM220", node, what="a string or line that is continued")
+    return emit.dedent(found, column)
+
+  def with_edits(self, node: ast.AST) -> str:
+    """The source of an expression or statement with the edits inside it, in its old columns."""
     text = self.module.source(node)
     start, _ = self._extent(node)
     encoded = text.encode("utf-8")
@@ -163,11 +185,7 @@ class Plan:
       begin, end = (place - start for place in self._extent(edited))
       new = self.arguments.get(edited) or self.expressions[edited]
       encoded = encoded[:begin] + new.encode("utf-8") + encoded[end:]
-    column = self.module.statement(node).col_offset
-    found = encoded.decode("utf-8")
-    if "\n" in found and re.search(r"\"\"\"|'''|\\\n", found):
-      raise Unsupported("EM220", node, what="a string or line that is continued")
-    return emit.dedent(found, column)
+    return encoded.decode("utf-8")
 
   def _edited(self, node: ast.AST) -> Iterator[ast.AST]:
     """The outermost nodes inside a node that are replaced."""
@@ -192,7 +210,7 @@ class Plan:
 
   def _extent(self, node: ast.AST) -> tuple[int, int]:
     """UTF-8 byte offsets of the begin and the end of a node."""
-    assert isinstance(node, (ast.expr, ast.keyword))
+    assert isinstance(node, (ast.expr, ast.keyword, ast.stmt))
     begin = self._line_starts[node.lineno - 1] + node.col_offset
     end = self._line_starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
     return begin, end

@@ -85,9 +85,7 @@ class Target(abc.ABC):
     factories: dict[tuple, str] = {}
     networks = self.networks = []
     for construction in self.unit.constructions:
-      is_keras = construction.kind == units.KERAS
-      reader = keras_estimators.read if is_keras else canned.read
-      network = reader(self.plan, self.tf, self.unit, construction, self.exact)
+      network = self.read_network(construction)
       networks.append(network)
       self.directories.append((construction.call, network.directory_node))
       same = len(networks) == 1 or network.columns.keys == self.feature_keys
@@ -112,6 +110,12 @@ class Target(abc.ABC):
       getattr(self, call.method)(call)
     built_in_hooks.check_estimators(self.plan, self.unit)
     return networks
+
+  def read_network(self, construction: units.Construction) -> canned.Network:
+    """What one construction becomes."""
+    is_keras = construction.kind == units.KERAS
+    reader = keras_estimators.read if is_keras else canned.read
+    return reader(self.plan, self.tf, self.unit, construction, self.exact)
 
   def _construction(self, construction, network, factories, first: bool) -> None:
     plan = self.plan

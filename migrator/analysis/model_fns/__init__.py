@@ -1,0 +1,1 @@
+"""What a model_fn computes in each mode, and which statements a value depends on."""

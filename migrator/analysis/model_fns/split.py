@@ -1,0 +1,341 @@
+"""Cuts a model_fn into network, loss, metrics and predictions.
+
+The network ends at one variable (or a few) from which all the rest follows without the features: what
+comes behind is computed by functions of it and of the labels.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Optional
+
+from migrator.analysis.model_fns import calls, specs, train_ops
+from migrator.analysis.model_fns.flow import Flow, Value
+from migrator.analysis.model_fns.modes import EVAL, PREDICT, TRAIN, Function, Leaf, Unreadable
+
+LOSSES, TRAINING = "losses", "training"
+_SPEC = frozenset(
+  ("mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs", "training_hooks")
+)
+_LOGGING_HOOKS = frozenset(("tf.train.LoggingTensorHook", "tf.train.SummarySaverHook"))
+
+
+@dataclasses.dataclass
+class Piece:
+  """A function of the new program.
+
+  Attributes:
+    leaves: its statements, in order.
+    result: what it returns; None where it returns the outputs of the network.
+    parameters: of the model_fn that it reads, and new ones.
+    flow: of the mode in which it was read.
+  """
+
+  leaves: list[Leaf]
+  result: Optional[Value]
+  parameters: set[str]
+  flow: Flow
+
+
+@dataclasses.dataclass
+class Split:
+  """A model_fn in pieces.
+
+  Attributes:
+    function: the model_fn.
+    outputs: the variables in which the network ends.
+    forward: the network.
+    loss, metrics, predictions, exports: of what the modes return; None where they return none.
+    train: the train_op.
+    gradients: what is done to the gradients, None for nothing.
+    flows: of the modes.
+    dropped: statements of the training that have no counterpart.
+  """
+
+  function: Function
+  outputs: tuple[str, ...]
+  forward: Piece
+  loss: Piece
+  metrics: Optional[Piece]
+  predictions: Optional[Piece]
+  exports: Optional[Piece]
+  train: train_ops.TrainOp
+  gradients: Optional[Piece]
+  flows: dict[str, Flow]
+  dropped: list[ast.stmt]
+
+
+class Splitter:
+  """Splits one model_fn.
+
+  Args:
+    function: the model_fn.
+    modes: the modes in which the program calls it.
+    replaced: expressions for which something else stands -> the new parameter that it reads.
+  """
+
+  def __init__(self, function: Function, modes: Iterable[str], replaced: Mapping[ast.AST, str]):
+    self._function = function
+    self._module = function.module
+    self._flows = {mode: Flow(function, function.live(mode), replaced) for mode in modes}
+    self._specs = {mode: specs.read(flow) for mode, flow in self._flows.items()}
+
+  def split(self) -> Split:
+    """Returns the pieces.
+
+    Raises:
+      Unreadable: the model_fn cannot be cut, or does more than what the pieces do.
+    """
+    self._check_specs()
+    train_flow = self._flows[TRAIN]
+    self._train = train_ops.read(train_flow, self._specs[TRAIN]["train_op"])
+    loss = train_flow.resolve(self._specs[TRAIN]["loss"])
+    if train_flow.resolve(self._train.loss).node is not loss.node:
+      raise Unreadable(self._train.loss.node, "what is minimized is not the loss that it returns")
+    self._training = train_flow.needed(self._specs[TRAIN]["train_op"]) - train_flow.needed(
+      self._specs[TRAIN]["loss"]
+    )
+    wanted = self._wanted()
+    reason: Optional[Unreadable] = None
+    for outputs in self._candidates():
+      try:
+        return self._cut(outputs, wanted)
+      except Unreadable as found:
+        reason = reason or found
+    raise reason or Unreadable(self._function.node, "no variable of it is the output of a network")
+
+  # -- what there is ------------------------------------------------------------------
+
+  def _check_specs(self) -> None:
+    needed = {TRAIN: ("loss", "train_op"), EVAL: ("loss",), PREDICT: ("predictions",)}
+    for mode, spec in self._specs.items():
+      for name in needed[mode]:
+        if name not in spec:
+          raise Unreadable(self._function.node, f"mode {mode!r} gives no {name}")
+      for name in spec:
+        if name not in _SPEC:
+          raise Unreadable(spec[name].node, f"its EstimatorSpec has `{name}`")
+    hooks = self._specs[TRAIN].get("training_hooks")
+    if hooks is not None:
+      flow = self._flows[TRAIN]
+      value = flow.resolve(hooks)
+      elements = getattr(value.node, "elts", None)
+      made = [flow.resolve(Value(e, value.index)).node for e in elements or [value.node]]
+      for hook in made:
+        path = calls.path(self._module, hook) if isinstance(hook, ast.Call) else ""
+        if path not in _LOGGING_HOOKS:
+          raise Unreadable(hooks.node, "its EstimatorSpec has hooks")
+
+  def _wanted(self) -> dict[tuple[str, str], Value]:
+    """What the pieces have to give: (mode, name) -> value."""
+    names: dict[str, tuple[str, ...]] = {TRAIN: ("loss",), EVAL: ("loss", "eval_metric_ops")}
+    names[PREDICT] = ("predictions", "export_outputs")
+    return {
+      (mode, name): spec[name]
+      for mode, spec in self._specs.items()
+      for name in names[mode]
+      if name in spec
+    }
+
+  def _depends_on_labels(self, flow: Flow, index: int) -> bool:
+    return "labels" in flow.parameters(flow.closure([index]))
+
+  def _base(self) -> list[ast.stmt]:
+    """The statements that run in all modes and depend on no label, in order."""
+    nodes = [{leaf.node for leaf in flow.leaves} for flow in self._flows.values()]
+    common = set.intersection(*nodes)
+    flow = self._flows[TRAIN]
+    return [
+      leaf.node
+      for i, leaf in enumerate(flow.leaves)
+      if leaf.node in common
+      and not isinstance(leaf.node, ast.Return)
+      and i not in self._training
+      and not self._depends_on_labels(flow, i)
+    ]
+
+  def _candidates(self) -> list[tuple[str, ...]]:
+    """Variables in which the network may end: single ones, the latest first."""
+    found: list[tuple[str, ...]] = []
+    for statement in reversed(self._base()):
+      names = [n for n in _assigned(statement) if (n,) not in found]
+      found += [(n,) for n in names]
+    return found
+
+  # -- a cut --------------------------------------------------------------------------
+
+  def _cut(self, outputs: tuple[str, ...], wanted: dict[tuple[str, str], Value]) -> Split:
+    """The pieces of a network that ends in some variables."""
+    function, flows = self._function, self._flows
+    inside = {mode: self._forward(mode, outputs) for mode in flows}
+    self._check_equal({m: {flows[m].leaves[i].node for i in inside[m]} for m in flows})
+    flow = flows[TRAIN]
+    forward = self._piece(flow, inside[TRAIN], None)
+    forward.parameters |= flow.parameters(inside[TRAIN])
+    bad = forward.parameters & {"labels", "config", LOSSES}
+    if bad:
+      what = min(bad)
+      raise Unreadable(
+        function.node, f"its network reads {'the labels' if what == 'labels' else what}"
+      )
+    pieces: dict[tuple[str, str], Piece] = {}
+    for (mode, name), value in wanted.items():
+      stops = {flows[mode].at_end(output) for output in outputs}
+      pieces[mode, name] = self._behind(flows[mode], value, stops, name)
+    losses = [piece for (_, name), piece in pieces.items() if name == "loss"]
+    self._check_same_loss(losses)
+    return Split(
+      function,
+      outputs,
+      forward,
+      losses[0],
+      pieces.get((EVAL, "eval_metric_ops")),
+      pieces.get((PREDICT, "predictions")),
+      pieces.get((PREDICT, "export_outputs")),
+      self._train,
+      self._gradients(flow),
+      flows,
+      self._dropped(inside, pieces),
+    )
+
+  def _forward(self, mode: str, outputs: tuple[str, ...]) -> set[int]:
+    """The statements of the network: the outputs, all that may make variables, and what they need."""
+    flow = self._flows[mode]
+    ends = {flow.at_end(output) for output in outputs}
+    if min(ends) < 0:
+      raise Unreadable(self._function.node, f"`{outputs[0]}` is no variable of mode {mode!r}")
+    inside = flow.closure(ends)
+    for index, leaf in enumerate(flow.leaves):
+      is_training = mode == TRAIN and index in self._training
+      if index in inside or is_training or isinstance(leaf.node, ast.Return):
+        continue
+      if calls.is_report(self._module, leaf.node) or train_ops.is_harmless(leaf):
+        continue
+      checks = any(isinstance(n, (ast.Raise, ast.Assert)) for n in ast.walk(leaf.node))
+      if checks and self._tells_mode(leaf.node, mode):
+        continue
+      effect = next(calls.effects(self._module, leaf.node), None)
+      if effect is not None and self._is_hook(leaf.node):
+        continue
+      if effect is None and not checks:
+        continue
+      if index > max(ends) or self._depends_on_labels(flow, index):
+        what = self._module.source(effect.func if effect is not None else leaf.node)
+        place = (
+          f"`{what.partition(chr(10))[0]}` is part of its network, but stands behind its outputs"
+        )
+        raise Unreadable(leaf.node, place)
+      inside |= flow.closure([index])
+    return inside
+
+  def _tells_mode(self, node: ast.stmt, mode: str) -> bool:
+    """Whether a statement only asserts the mode, which holds."""
+    return isinstance(node, ast.Assert) and self._function.value(node.test, mode) is True
+
+  def _is_hook(self, node: ast.stmt) -> bool:
+    made = node.value if isinstance(node, (ast.Assign, ast.Expr)) else None
+    nodes = made.elts if isinstance(made, (ast.List, ast.Tuple)) else [made]
+    return all(
+      isinstance(n, ast.Call) and calls.path(self._module, n) in _LOGGING_HOOKS for n in nodes
+    )
+
+  def _check_equal(self, nodes: dict[str, set[ast.stmt]]) -> None:
+    for mode, found in nodes.items():
+      different = sorted(found ^ nodes[TRAIN], key=lambda n: n.lineno)
+      if different:
+        reason = f"its network is another one in mode {mode!r} than in training"
+        raise Unreadable(different[0], reason)
+
+  def _piece(self, flow: Flow, indexes: Iterable[int], result: Optional[Value]) -> Piece:
+    leaves = [flow.leaves[i] for i in sorted(indexes)]
+    return Piece(leaves, result, set(), flow)
+
+  def _behind(self, flow: Flow, value: Value, stops: set[int], name: str) -> Piece:
+    """What follows from the outputs of the network."""
+    value = Value(value.node, value.index)
+    indexes = flow.needed(value, stops)
+    if not indexes & stops:
+      raise Unreadable(value.node, f"its {name} does not depend on the output of its network")
+    indexes -= stops
+    # The statement that adds `spec["loss"]` is none of its own.
+    for index in indexes:
+      effect = next(calls.effects(self._module, flow.leaves[index].node), None)
+      if effect is not None:
+        what = self._module.source(effect.func).partition("\n")[0]
+        raise Unreadable(effect, f"its {name} calls `{what}`, which may be part of a network")
+    effect = next(calls.effects(self._module, value.node), None)
+    if effect is not None:
+      what = self._module.source(effect.func).partition("\n")[0]
+      raise Unreadable(effect, f"its {name} calls `{what}`, which may be part of a network")
+    parameters = flow.parameters(indexes, value)
+    allowed = {"params", self._function.features}
+    allowed |= {"labels"} if name in ("loss", "eval_metric_ops") else set()
+    allowed |= {LOSSES} if name == "loss" else set()
+    bad = parameters - allowed
+    if bad:
+      raise Unreadable(value.node, f"its {name} reads `{min(bad)}`")
+    piece = self._piece(flow, indexes, value)
+    piece.parameters = parameters
+    return piece
+
+  def _check_same_loss(self, losses: list[Piece]) -> None:
+    first = losses[0]
+    for other in losses[1:]:
+      assert first.result is not None and other.result is not None
+      same = [leaf.node for leaf in first.leaves] == [leaf.node for leaf in other.leaves]
+      nodes = [p.flow.resolve(p.result).node for p in (first, other)]  # type: ignore[arg-type]
+      if not same or nodes[0] is not nodes[1]:
+        raise Unreadable(
+          other.result.node, "the loss of evaluations is another one than that of training"
+        )
+
+  def _gradients(self, flow: Flow) -> Optional[Piece]:
+    """What is done to the gradients before they are applied."""
+    value = self._train.gradients
+    if value is None or self._train.gradient_nodes.get(flow.resolve(value).node) == "both":
+      return None
+    # What the computation itself reads is replaced with it.
+    inner = Flow(self._function, flow.leaves, {**flow.replaced, **self._train.gradient_nodes})
+    indexes = inner.needed(value)
+    piece = Piece([inner.leaves[i] for i in sorted(indexes)], value, set(), inner)
+    piece.parameters = inner.parameters(indexes, value) - set(self._train.gradient_nodes.values())
+    for index in indexes:
+      found = calls.effects(self._module, inner.leaves[index].node)
+      if any(call not in self._train.gradient_nodes for call in found):
+        raise Unreadable(
+          inner.leaves[index].node, "its gradients are changed by code that is not known"
+        )
+    bad = piece.parameters - {"params"}
+    if bad:
+      raise Unreadable(value.node, f"its gradients depend on `{min(bad)}`")
+    return piece
+
+  def _dropped(self, inside: dict[str, set[int]], pieces: dict) -> list[ast.stmt]:
+    """Statements of the training that show something and are in no piece."""
+    used = {leaf.node for piece in pieces.values() for leaf in piece.leaves}
+    used |= {self._flows[m].leaves[i].node for m in inside for i in inside[m]}
+    return [
+      leaf.node
+      for leaf in self._flows[TRAIN].leaves
+      if leaf.node not in used
+      and (
+        calls.is_report(self._module, leaf.node)
+        or calls.is_summary(self._module, leaf.node)
+        or self._is_hook(leaf.node)
+      )
+    ]
+
+
+def _assigned(statement: ast.stmt) -> list[str]:
+  """The variable that a plain assignment binds."""
+  if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+    target = statement.targets[0]
+    return [target.id] if isinstance(target, ast.Name) else []
+  names = [
+    node.id
+    for node in ast.walk(statement)
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+  ]
+  return names if isinstance(statement, (ast.For, ast.If, ast.With)) else []

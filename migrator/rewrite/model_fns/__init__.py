@@ -1,0 +1,31 @@
+"""Estimators whose model_fn is taken apart: network, loss, metrics and predictions are functions.
+
+The statements stay the user's own. What cannot be proved to stay the same keeps the model_fn as it is:
+every refusal here has a form to fall back to.
+"""
+
+from __future__ import annotations
+
+from migrator.analysis import units
+from migrator.rewrite.model_fns import found
+from migrator.rewrite.model_fns.target import SplitTarget
+from migrator.rewrite.plan import Plan
+
+__all__ = ["SplitTarget", "target"]
+
+
+def target(plan: Plan, tf: str, unit: units.Unit, options) -> SplitTarget:
+  """What writes a unit in this form.
+
+  Args:
+    plan: of the file.
+    tf: the name under which the output knows TF2.
+    unit: an Estimator with a model_fn of its own.
+    options: of the rewriting.
+
+  Raises:
+    Unsupported: EM244, why the model_fn stays as it is; another code for what no form carries over.
+  """
+  split = found.split(plan, unit)
+  plan.release(split.function.node)
+  return SplitTarget(plan, tf, unit, split, options.resume_data)

@@ -1,0 +1,95 @@
+"""The model_fn of an Estimator, read and cut; the gate of what may be cut."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analysis import facts, units
+from migrator.analysis.model_fns.modes import EVAL, MODES, PREDICT, TRAIN, Function, Unreadable
+from migrator.analysis.model_fns.split import Split, Splitter
+from migrator.rewrite.model_fns import gate, spelling
+from migrator.rewrite.plan import Plan, Unsupported
+
+_PARAMETERS = frozenset(("labels", "mode", "params", "config"))
+_MODES = {
+  "train": (TRAIN,),
+  "evaluate": (EVAL,),
+  "predict": (PREDICT,),
+  "train_and_evaluate": (TRAIN, EVAL),
+  "export_saved_model": (PREDICT,),
+}
+
+
+def split(plan: Plan, unit: units.Unit) -> Split:
+  """Cuts the model_fn of a unit; plans what its expressions become.
+
+  Raises:
+    Unsupported: EM244, it stays as it is.
+  """
+  name = unit.name
+  try:
+    function = _function(plan, unit)
+    name = function.node.name
+    gate.check(plan, unit, function)
+    replaced = spelling.plan_expressions(plan, function)
+    result = _cut(function, _modes(plan, unit), replaced)
+    gate.check_split(plan, unit, result)
+  except Unreadable as reason:
+    raise Unsupported("EM244", reason.node, name=name, reason=reason.reason) from reason
+  return result
+
+
+def _cut(function: Function, needed: list[str], replaced) -> Split:
+  """Cuts in all modes, or in those that the program needs where the others are not there."""
+  try:
+    return Splitter(function, MODES, replaced).split()
+  except Unreadable:
+    if len(needed) == len(MODES):
+      raise
+    return Splitter(function, needed, replaced).split()
+
+
+def _modes(plan: Plan, unit: units.Unit) -> list[str]:
+  """The modes in which the program calls the model_fn."""
+  modes = {mode for call in unit.calls for mode in _MODES.get(call.method, ())}
+  exporters = any(
+    use.symbol.path.rpartition(".")[2].endswith("Exporter") for use in plan.module.uses()
+  )
+  if exporters:
+    modes.add(PREDICT)
+  if TRAIN not in modes:
+    raise Unreadable(unit.node, "the file does not train it")
+  return [mode for mode in (TRAIN, EVAL, PREDICT) if mode in modes]
+
+
+def _function(plan: Plan, unit: units.Unit) -> Function:
+  """The model_fn, which nothing else uses."""
+  module = plan.module
+  if unit.kind != "Estimator":
+    raise Unreadable(unit.node, f"a {unit.kind} adds things of its own to the model_fn")
+  if len(unit.constructions) != 1 or unit.handle:
+    raise Unreadable(unit.node, "the estimator is handed on, or made at several places")
+  call = unit.constructions[0].call
+  argument = unit.constructions[0].arguments.get("model_fn")
+  if argument is None:
+    raise Unreadable(call, "its model_fn is not given by name")
+  node = module.definition(argument.value)
+  if not isinstance(argument.value, ast.Name) or not isinstance(node, ast.FunctionDef):
+    raise Unreadable(argument.value, "its model_fn is no function that the file shows")
+  arguments = node.args
+  if node.decorator_list or arguments.vararg or arguments.kwarg or arguments.defaults:
+    raise Unreadable(node, "its parameters are not those of a plain model_fn")
+  if isinstance(module.parents[node], ast.ClassDef):
+    raise Unreadable(node, "it is a method")
+  if not isinstance(module.parents[node], (ast.Module, ast.FunctionDef)):
+    raise Unreadable(node, "it is defined under a condition")
+  function = Function(module, node)
+  if set(function.parameters[1:]) - _PARAMETERS or "labels" not in function.parameters:
+    raise Unreadable(node, "its parameters are not those of a plain model_fn")
+  for load in facts.loads(module, argument.value):
+    if load is not argument.value:
+      raise Unreadable(load, f"`{node.name}` is also used in line {load.lineno}")
+  scope = module.scope_of[call]
+  if module.scope_of[node] not in scope.chain():
+    raise Unreadable(node, "it is not visible where the estimator is made")
+  return function

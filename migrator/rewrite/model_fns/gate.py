@@ -1,0 +1,213 @@
+"""What keeps a model_fn from being taken apart, besides that it cannot be read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.analysis import symbols, units
+from migrator.analysis.model_fns import calls
+from migrator.analysis.model_fns.modes import Function, Unreadable
+from migrator.analysis.model_fns.split import Split
+from migrator.analysis.module import Module
+from migrator.rewrite.plan import Plan
+
+# What reads or changes more of a graph or a session than the values of a network.
+_REFUSED = {
+  "it works with a session": (
+    "tf.Session",
+    "tf.InteractiveSession",
+    "tf.Graph",
+    "tf.get_default_graph",
+    "tf.get_default_session",
+    "tf.train.Saver",
+    "tf.train.Scaffold",
+    "tf.train.Supervisor",
+    "tf.train.MonitoredSession",
+    "tf.placeholder",
+    "tf.py_func",
+    "tf.py_function",
+    "tf.numpy_function",
+  ),
+  "it loads a checkpoint": (
+    "tf.train.init_from_checkpoint",
+    "tf.train.warm_start",
+    "tf.contrib.framework.init_from_checkpoint",
+    "tf.contrib.framework.assign_from_checkpoint",
+    "tf.train.load_checkpoint",
+    "tf.train.load_variable",
+    "tf.train.list_variables",
+    "tf.train.NewCheckpointReader",
+    "tf.train.latest_checkpoint",
+  ),
+  "it keeps moving averages of its variables": ("tf.train.ExponentialMovingAverage",),
+  "it works with collections": (
+    "tf.add_to_collection",
+    "tf.get_collection_ref",
+    "tf.global_variables",
+    "tf.local_variables",
+    "tf.model_variables",
+    "tf.losses.add_loss",
+    "tf.losses.get_losses",
+    "tf.losses.get_total_loss",
+    "tf.contrib.losses",
+    "tf.contrib.framework.get_",
+    "tf.contrib.slim.losses",
+    "tf.contrib.slim.get_",
+  ),
+  "it assigns to variables by itself": (
+    "tf.assign",
+    "tf.assign_add",
+    "tf.assign_sub",
+    "tf.scatter_",
+    "tf.count_up_to",
+  ),
+  "it loads a module of TensorFlow Hub": ("tensorflow_hub", "tf.hub"),
+  "it makes tables that need a session": (
+    "tf.tables_initializer",
+    "tf.contrib.lookup",
+    "tf.lookup",
+    "tf.initialize_all_tables",
+  ),
+  "it is distributed": (
+    "tf.distribute",
+    "tf.contrib.distribute",
+    "tf.contrib.tpu",
+    "tf.estimator.tpu",
+    "tf.tpu",
+    "tf.train.replica_device_setter",
+    "tf.train.SyncReplicasOptimizer",
+    "horovod",
+  ),
+  "it sets a seed of its own": (
+    "tf.set_random_seed",
+    "tf.random.set_random_seed",
+    "tf.random.set_seed",
+  ),
+  "it uses a head": (
+    "tf.estimator.BinaryClassHead",
+    "tf.estimator.MultiClassHead",
+    "tf.estimator.RegressionHead",
+    "tf.estimator.MultiHead",
+    "tf.estimator.MultiLabelHead",
+    "tf.contrib.estimator",
+    "tf.contrib.learn.head",
+  ),
+}
+_OTHER_MODULES = ("numpy.", "math.", "os.path.", "collections.", "functools.", "itertools.", "six.")
+_MORE_MODULES = ("logging.", "absl.", "random.", "re.", "copy.", "operator.", "typing.")
+_BATCH_NORM = ("batch_norm", "BatchNorm", "batchnorm")
+
+
+def check(plan: Plan, unit: units.Unit, function: Function) -> None:
+  """Checks what the model_fn and the functions that it calls use.
+
+  Raises:
+    Unreadable: with the reason.
+  """
+  module = plan.module
+  if unit.problems or unit.shown:
+    node = unit.problems[0].node if unit.problems else unit.shown[0]
+    raise Unreadable(node, "the estimator is used in a way that only an Estimator can be")
+  start = unit.constructions[0].arguments.get("warm_start_from")
+  if start is not None and module.constant(start.value) is not None:
+    raise Unreadable(start.value, "the training is warm-started")
+  for node in _code(module, function):
+    _check_code(module, node)
+    _check_modes(module, function, node)
+  for node in ast.walk(function.node):
+    if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.Await, ast.NamedExpr)):
+      raise Unreadable(node, "it binds variables outside of itself")
+    if isinstance(node, ast.Name) and node.id == "params" and not isinstance(node.ctx, ast.Load):
+      raise Unreadable(node, "it changes `params`")
+    parent = module.parents.get(node)
+    in_place = isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
+    if isinstance(node, ast.Name) and node.id == "params" and in_place and parent.value is node:
+      raise Unreadable(node, "it changes `params`")
+
+
+def _code(module: Module, function: Function) -> list[ast.AST]:
+  """The model_fn, and the functions and classes of the file that it may call."""
+  found: list[ast.AST] = [function.node]
+  for node in found:
+    for name in ast.walk(node):
+      if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load):
+        definition = module.definition(name)
+        if isinstance(definition, (ast.FunctionDef, ast.ClassDef)) and definition not in found:
+          found.append(definition)
+  return found
+
+
+def _check_code(module: Module, node: ast.AST) -> None:
+  for inner in ast.walk(node):
+    if isinstance(inner, ast.keyword) and inner.arg == "partitioner":
+      raise Unreadable(inner.value, "its variables are partitioned")
+    if isinstance(inner, ast.keyword) and inner.arg == "custom_getter":
+      raise Unreadable(inner.value, "its variables are read by a getter of its own")
+    parent = module.parents.get(inner)
+    if not isinstance(inner, (ast.Name, ast.Attribute)) or (
+      isinstance(parent, ast.Attribute) and parent.value is inner
+    ):
+      continue
+    symbol = module.resolve(inner)
+    if symbol is None:
+      continue
+    for reason, names in _REFUSED.items():
+      for name in names:
+        whole = name.endswith("_") or symbol.path == name
+        if symbol.path.startswith(name) and (whole or symbol.path.startswith(f"{name}.")):
+          raise Unreadable(inner, f"{reason} (`{module.source(inner)}`)")
+    known = symbols.is_tensorflow(symbol) or symbol.path.startswith(
+      (*_OTHER_MODULES, *_MORE_MODULES)
+    )
+    if isinstance(parent, ast.Call) and parent.func is inner and not known:
+      what = f"it calls `{module.source(inner)}()`, which this file does not show"
+      raise Unreadable(inner, what)
+
+
+def _check_modes(module: Module, function: Function, node: ast.AST) -> None:
+  """The mode may go into no other function: its conditions would stay."""
+  if node is not function.node:
+    return
+  for call in ast.walk(node):
+    if not isinstance(call, ast.Call):
+      continue
+    symbol = module.resolve(call.func)
+    if symbol is not None and symbol.path.rpartition(".")[2] == "EstimatorSpec":
+      continue
+    for argument in (*call.args, *(k.value for k in call.keywords)):
+      if function.is_parameter(argument, "mode"):
+        raise Unreadable(argument, f"it hands `mode` to `{module.source(call.func)}()`")
+
+
+def check_split(plan: Plan, unit: units.Unit, split: Split) -> None:
+  """Checks the pieces.
+
+  Raises:
+    Unreadable: with the reason.
+  """
+  module = plan.module
+  if not split.train.runs_updates:
+    for node in _batch_norms(module, split.function):
+      what = "the moving statistics of its batch normalization never move, and would from then on"
+      raise Unreadable(node, what)
+  if "mode" in split.forward.parameters:
+    raise Unreadable(split.function.node, "its network reads `mode` itself")
+  if "labels" not in split.loss.parameters:
+    raise Unreadable(split.function.node, "its loss does not read `labels`")
+  for piece in (split.loss, split.metrics, split.predictions, split.exports):
+    leaves = [leaf.node for leaf in piece.leaves] if piece is not None else []
+    for node in (n for leaf in leaves for n in ast.walk(leaf)):
+      stored = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+      if stored and node.id in (*split.outputs, "params"):  # type: ignore[attr-defined]
+        raise Unreadable(node, "a variable of it is bound again behind its network")
+
+
+def _batch_norms(module: Module, function: Function) -> Iterator[ast.AST]:
+  for code in _code(module, function):
+    for node in ast.walk(code):
+      name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+      if isinstance(node, (ast.Attribute, ast.Name)) and any(n in name for n in _BATCH_NORM):
+        symbol = module.resolve(node)
+        if symbol is not None and calls.path(module, ast.Call(node, [], [])).startswith("tf."):
+          yield node

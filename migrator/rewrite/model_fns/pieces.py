@@ -1,0 +1,191 @@
+"""The functions that take the place of a model_fn."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+
+from migrator.analysis.model_fns.modes import TRAIN, Unreadable
+from migrator.analysis.model_fns.split import LOSSES, Piece, Split
+from migrator.rewrite import emit, optimizers
+from migrator.rewrite.model_fns import text
+from migrator.rewrite.plan import Plan
+
+_PAIRS = "gradients_and_variables"
+_GRADIENTS = {
+  "both": _PAIRS,
+  "gradients": f"[gradient for gradient, _ in {_PAIRS}]",
+  "variables": f"[variable for _, variable in {_PAIRS}]",
+}
+
+
+@dataclasses.dataclass
+class Names:
+  """The names of the new functions; "" for those that are not there.
+
+  Attributes:
+    params: which of them take `params`.
+    loss_takes: the parameters of the loss.
+  """
+
+  forward: str = ""
+  loss: str = ""
+  metrics: str = ""
+  predictions: str = ""
+  exports: str = ""
+  optimizer: str = ""
+  gradients: str = ""
+  params: frozenset[str] = frozenset()
+  loss_takes: tuple[str, ...] = ()
+
+
+class Writer:
+  """Writes the functions of one model_fn.
+
+  Args:
+    plan: of the file.
+    tf: the name under which the output knows TF2.
+    split: the pieces.
+    exports: whether the program exports.
+  """
+
+  def __init__(self, plan: Plan, tf: str, split: Split, exports: bool):
+    self._plan = plan
+    self._exports = exports
+    self._tf = tf
+    self._split = split
+    self._style = plan.style_at(split.function.node)
+    self.names = Names()
+    self._lines: list[str] = []
+    self._params: set[str] = set()
+
+  def write(self) -> Names:
+    """Plans the functions in place of the model_fn; returns their names."""
+    split, names = self._split, self.names
+    names.forward = self._forward()
+    predictions = split.predictions
+    if predictions is not None:
+      names.predictions = self._function("predictions_fn", predictions, [])
+    names.loss = self._function("loss_fn", split.loss, ["labels"])
+    if split.metrics is not None:
+      names.metrics = self._function("metrics_fn", split.metrics, ["labels"])
+    if self._exports:
+      names.exports = self._export_outputs()
+    names.optimizer = self._optimizer()
+    if split.gradients is not None:
+      names.gradients = self._clipped(split.gradients)
+    names.params = frozenset(self._params)
+    node = split.function.node
+    edit = self._plan.statement(node)
+    edit.replacement = self._lines[:-1]
+    edit.drop_comments = False
+    self._plan.moved_comments.update(self._plan.comments.inside(node))
+    return names
+
+  def _add(self, lines: list[str]) -> None:
+    self._lines += [*lines, ""]
+
+  # -- the network ----------------------------------------------------------------
+
+  def _forward(self) -> str:
+    split, plan = self._split, self._plan
+    function = split.function
+    name = plan.fresh("forward", f"{function.node.name}_forward")
+    takes = [p for p in ("training", "params") if p in split.forward.parameters]
+    prefix = _docstring(plan, function.node)
+    if function.features != "features":
+      prefix.append(f"{function.features} = features")
+    head = f"def {name}({', '.join(['features', *takes])}):"
+    result = ", ".join(split.outputs)
+    self._add(text.function(plan, head, split.forward, result, prefix, self._style))
+    return name
+
+  # -- what follows from it ---------------------------------------------------------
+
+  def _function(self, base: str, piece: Piece, first: list[str]) -> str:
+    split, plan = self._split, self._plan
+    name = plan.fresh(base, f"{split.function.node.name}_{base}")
+    function = split.function
+    prefix = []
+    parameters = [*first, *split.outputs]
+    if function.features in piece.parameters:
+      parameters.insert(0, "features")
+      if function.features != "features":
+        prefix.append(f"{function.features} = features")
+    if LOSSES in piece.parameters:
+      parameters.append(LOSSES)
+    if "params" in piece.parameters:
+      parameters.append("params")
+      self._params.add(name)
+    if base == "loss_fn":
+      self.names.loss_takes = tuple(parameters)
+    head = f"def {name}({', '.join(parameters)}):"
+    self._add(text.function(plan, head, piece, None, prefix, self._style))
+    return name
+
+  def _export_outputs(self) -> str:
+    """What is exported: as an Estimator did, the predictions where the model_fn does not say."""
+    split = self._split
+    if split.exports is not None:
+      return self._function("export_outputs_fn", split.exports, [])
+    if split.predictions is None:
+      raise Unreadable(split.function.node, "it gives no predictions, which are exported")
+    return self.names.predictions  # an Estimator exported them where it was not told what
+
+  # -- the training ---------------------------------------------------------------------
+
+  def _optimizer(self) -> str:
+    """The function that makes the optimizer of the statements of the model_fn."""
+    split, plan = self._split, self._plan
+    made, flow = split.train.optimizer, split.flows[TRAIN]
+    call = made.node
+    assert isinstance(call, ast.Call)
+    settings = optimizers.Settings(self._tf, "v1", True, True, call)
+    written = optimizers.of_call(plan, call, settings).text
+    tree = ast.parse(written, mode="eval")
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    reads = flow.reaching_names(names, made.index)
+    indexes = flow.closure(reads.values())
+    for index in indexes:
+      node = flow.leaves[index].node
+      if not isinstance(node, ast.Assign):
+        raise Unreadable(node, "its optimizer is made under conditions")
+    parameters = flow.parameters(indexes) | {n for n, at in reads.items() if at < 0}
+    if parameters - {"params"}:
+      raise Unreadable(call, f"its optimizer depends on `{min(parameters - {'params'})}`")
+    name = plan.fresh("make_optimizer", f"make_{split.function.node.name}_optimizer")
+    takes = "params" if "params" in parameters else ""
+    if takes:
+      self._params.add(name)
+    piece = Piece([flow.leaves[i] for i in sorted(indexes)], None, parameters, flow)
+    head = f"def {name}({takes}):"
+    leading = plan.comments.leading(flow.leaves[made.index].node)
+    lines = text.function(plan, head, piece, "", [], self._style)[:-1]
+    body = [*leading, *emit.statement(f"return {written}", self._style.nested())]
+    self._add([*lines, *[emit.indented(line, self._style) for line in body]])
+    return name
+
+  def _clipped(self, piece: Piece) -> str:
+    """The function that does to the gradients what the model_fn did."""
+    plan = self._plan
+    for node, kind in self._split.train.gradient_nodes.items():
+      plan.expressions[node] = _GRADIENTS[kind]
+    name = plan.fresh("clip_gradients", f"{self._split.function.node.name}_gradients")
+    takes = [_PAIRS]
+    if "params" in piece.parameters:
+      takes.append("params")
+      self._params.add(name)
+    head = f"def {name}({', '.join(takes)}):"
+    self._add(text.function(plan, head, piece, None, [], self._style))
+    return name
+
+
+def _docstring(plan: Plan, node: ast.FunctionDef) -> list[str]:
+  """The lines of the docstring of a model_fn, if it is one line."""
+  first = node.body[0]
+  if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+    return []
+  if not isinstance(first.value.value, str):
+    return []
+  lines = plan.module.source(first).split("\n")
+  return [lines[0], *[line[first.col_offset :] for line in lines[1:]]]
