@@ -6,13 +6,13 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, Callable
 
-_KNOWN = ("features", "labels", "params", "training")
+_KNOWN = ("features", "labels", "losses", "params", "training")
 
 
 def call(function: Callable[..., Any], outputs: Any, **known: Any) -> Any:
   """Calls a function of the outputs of a network.
 
-  Parameters called `features`, `labels`, `params` and `training` get these. A single other one gets the
+  Parameters called `features`, `labels`, `losses`, `params` and `training` get these. A single other one gets the
   outputs whatever it is called; several get a part of the outputs each: a dict's by name, a tuple's in order.
 
   Args:

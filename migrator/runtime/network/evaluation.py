@@ -62,9 +62,8 @@ def evaluate(
     if loss_fn is None:
       loss, outputs = outputs
     else:
-      loss = call(
-        loss_fn, outputs, features=features, labels=labels, params=network.params, training=False
-      )
+      known = {"features": features, "labels": labels, "losses": network.losses}
+      loss = call(loss_fn, outputs, params=network.params, training=False, **known)
     return tf.reduce_mean(loss), outputs
 
   measure = tf.function(measured, input_signature=[dataset.element_spec])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 from typing import Any, Callable
@@ -50,7 +51,7 @@ class Network:
         tensor or a structure of tensors.
       element_spec: of the dataset: features, or (features, labels). With it the variables are made
         now, else with `build` or the first call.
-      params: what `forward` gets as `params`.
+      params: what `forward` gets a copy of as `params`.
       name: for messages.
 
     Raises:
@@ -63,7 +64,7 @@ class Network:
         f"forward can take {', '.join(_ARGUMENTS)}, and nothing else without a default: {unknown}."
       )
     self.name = name
-    self.params = params
+    self.params = copy.deepcopy(params)  # As the Estimator, which let no model_fn change them.
     self.built = False
     self.stop_training = False
     self.losses: list[Any] = []
