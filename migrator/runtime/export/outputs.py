@@ -192,8 +192,8 @@ def serving_outputs(export_outputs: Any, predictions: Any) -> dict[str, ExportOu
     export_outputs[DEFAULT_KEY] = next(iter(export_outputs.values()))
   elif export_outputs:
     raise ValueError(
-      "Multiple `export_outputs` were provided, but none of them are specified as the default. Use "
-      f"`tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY` ({DEFAULT_KEY!r}) to specify a default."
+      "Multiple `export_outputs` were provided, but none of them are specified as the default. "
+      "Use`tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY` to specify a default."
     )
   return export_outputs
 

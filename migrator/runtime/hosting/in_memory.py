@@ -12,10 +12,8 @@ from migrator.runtime.hosting import evaluating, inputs, results
 from migrator.runtime.hosting.model_fn import ModelFn
 from migrator.runtime.hosting.modes import ModeKeys
 
-v1 = tf.compat.v1
 
-
-class InMemoryEvaluatorHook(v1.train.SessionRunHook):
+class InMemoryEvaluatorHook(tf.compat.v1.train.SessionRunHook):
   """Evaluates when a training begins, every N steps, and when it ends.
 
   The graph of the evaluation is built once for a training, so that `input_fn` is called once; its dataset begins
@@ -51,11 +49,11 @@ class InMemoryEvaluatorHook(v1.train.SessionRunHook):
     self._input_fn = input_fn
     self._hooks = list(hooks or ())
     for hook in self._hooks:
-      if not isinstance(hook, v1.train.SessionRunHook):
+      if not isinstance(hook, tf.compat.v1.train.SessionRunHook):
         raise TypeError(f"Hooks must be a SessionRunHook, given: {hook}")
     self._hooks += estimator._convert_eval_steps_to_hooks(steps)
     self._directory = estimator.eval_dir(name)
-    self._timer = v1.train.SecondOrStepTimer(every_steps=every_n_iter)
+    self._timer = tf.compat.v1.train.SecondOrStepTimer(every_steps=every_n_iter)
 
   def begin(self) -> None:
     """Builds the graph of the evaluations.
@@ -68,7 +66,7 @@ class InMemoryEvaluatorHook(v1.train.SessionRunHook):
     self._graph = tf.Graph()
     model = self._estimator
     with self._graph.as_default():
-      model._begin(model._config)
+      model._begin()
       features, labels, input_hooks = inputs.features_and_labels(
         model._call_input_fn(self._input_fn, ModeKeys.EVAL)
       )
@@ -82,8 +80,8 @@ class InMemoryEvaluatorHook(v1.train.SessionRunHook):
       self._scaffold = spec.scaffold
       self._all_hooks = [*input_hooks, *self._hooks, *spec.evaluation_hooks]
       self._targets = {
-        variable.name: (variable, v1.placeholder(variable.dtype.base_dtype))
-        for variable in v1.global_variables()
+        variable.name: (variable, tf.compat.v1.placeholder(variable.dtype.base_dtype))
+        for variable in tf.compat.v1.global_variables()
       }
 
   def after_create_session(self, session: Any, coord: Any) -> None:
@@ -92,11 +90,13 @@ class InMemoryEvaluatorHook(v1.train.SessionRunHook):
     Raises:
       ValueError: with the hook's message, if the training keeps more than variables.
     """
-    if v1.get_collection(v1.GraphKeys.SAVEABLE_OBJECTS):
+    if tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.SAVEABLE_OBJECTS):
       raise ValueError("InMemoryEvaluator does not support saveables other than global variables.")
-    self._sources = {v.name: v for v in v1.global_variables() if v.name in self._targets}
+    self._sources = {v.name: v for v in tf.compat.v1.global_variables() if v.name in self._targets}
     with self._graph.as_default():
-      self._assignment = tf.group(*[v1.assign(*self._targets[name]) for name in self._sources])
+      self._assignment = tf.group(
+        *[tf.compat.v1.assign(*self._targets[name]) for name in self._sources]
+      )
     self._evaluate(session)
 
   def after_run(self, run_context: Any, run_values: Any) -> None:
@@ -117,7 +117,7 @@ class InMemoryEvaluatorHook(v1.train.SessionRunHook):
     def take_over(scaffold: Any, session: Any) -> None:
       session.run(self._assignment, fed)
 
-    scaffold = v1.train.Scaffold(init_fn=take_over, copy_from_scaffold=self._scaffold)
+    scaffold = tf.compat.v1.train.Scaffold(init_fn=take_over, copy_from_scaffold=self._scaffold)
     model = self._estimator
     with self._graph.as_default():
       found = evaluating.run(
