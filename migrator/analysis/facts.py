@@ -56,6 +56,12 @@ PARAMETERS = dict(_parameters())
 _KERAS = """keras_model keras_model_path custom_objects model_dir config checkpoint_format metric_names_map
   export_outputs"""
 PARAMETERS["model_to_estimator", "v2"] = tuple(_KERAS.split())
+# Those of an estimator with a model_fn of its own are the same in both versions.
+PARAMETERS["Estimator", "v1"] = ("model_fn", "model_dir", "config", "params", "warm_start_from")
+_TPU = """model_fn model_dir config params use_tpu train_batch_size eval_batch_size predict_batch_size
+  batch_axis eval_on_tpu export_to_tpu export_to_cpu warm_start_from embedding_config_spec
+  export_saved_model_api_version"""
+PARAMETERS["TPUEstimator", "v1"] = tuple(_TPU.split())
 RUN_CONFIG_PARAMETERS = tuple(
   """model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs
   session_config keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps

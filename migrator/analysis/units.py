@@ -10,6 +10,10 @@ from migrator.analysis.module import Module
 
 ESTIMATOR_SUFFIXES = ("Classifier", "Regressor", "Estimator")
 KERAS = "model_to_estimator"
+# Those that get their graph from a model_fn of the program.
+CUSTOM = ("Estimator", "TPUEstimator")
+# A file without an estimator that is rewritten for those that import it.
+MODULE = "module"
 _TRAIN_AND_EVALUATE = "train_and_evaluate"
 _SPELLINGS = {"export_savedmodel": "export_saved_model"}
 _METHODS = frozenset(facts.METHOD_PARAMETERS) - {_TRAIN_AND_EVALUATE}
@@ -65,7 +69,8 @@ class Unit:
     added_metrics: the calls of `tf.estimator.add_metrics` on it.
     handed: where it is handed to a hook of TensorFlow that reads its directory or evaluates.
     eval_dir_calls: the calls of `eval_dir`, and the directory's name in the model directory.
-    problems: reasons why it stays as it is; empty when the facts are complete.
+    problems: reasons why it stays as it is; empty when the facts are complete. Those of a custom
+      one keep it from being taken apart, not from being run as it is.
   """
 
   def __init__(
@@ -98,12 +103,19 @@ class Unit:
   def problem(self, code: str, node: ast.AST, **values: Any) -> None:
     self.problems.append(Problem(code, node, values))
 
+  @property
+  def custom(self) -> bool:
+    """Whether it has a model_fn of its own, or is a module that such a program imports."""
+    return self.kind in CUSTOM or self.kind == MODULE
+
 
 def estimator_kind(symbol: symbols.Symbol) -> Optional[str]:
   """The class name, if the symbol is an estimator's class, or `KERAS`; else None."""
   head, _, name = symbol.path.rpartition(".")
   if symbol.path == f"tf.keras.estimator.{KERAS}":
     return KERAS
+  if symbol.path == "tf.contrib.tpu.TPUEstimator":
+    return name
   if head in ("tf.estimator", "tf.estimator.tpu", "tf.estimator.experimental") and (
     name.endswith(ESTIMATOR_SUFFIXES) or name == "KMeans"
   ):
@@ -141,6 +153,8 @@ def find_units(module: Module, source_version: Optional[int] = None) -> list[Uni
       flavour, reason = flavour_of(module, symbol, source_version)
       if kind == KERAS:
         flavour, reason = "v2", ""  # that of the Keras optimizers, in every version
+      elif kind in CUSTOM:
+        flavour, reason = "v1", ""  # what it does is up to its model_fn
       made[call] = _Made(call, symbol, kind, flavour, reason)
 
   def is_known(call: ast.Call) -> bool:
@@ -178,8 +192,9 @@ def _unit_of(module: Module, flow: flows.Flow, made: dict[ast.Call, _Made]) -> U
   unit.handle = bool(unit.hints) or _is_handle(module, flow, {made[c].kind for c in order})
   unit.added_metrics = sorted(flow.added_metrics, key=lambda m: (m.call.lineno, m.call.col_offset))
   unit.functions = [f for f in flow.functions if isinstance(f, ast.FunctionDef)]
+  customs = {made[call].kind in CUSTOM for call in order}
   for call in order:
-    if made[call].flavour != first.flavour:
+    if made[call].flavour != first.flavour or len(customs) > 1:
       unit.problem("EM212", call, what="is constructed from different classes")
     else:
       _add_construction(module, unit, made[call])

@@ -41,7 +41,12 @@ def find(module: Module) -> list[ast.ClassDef]:
 
 
 def convert(
-  plan: Plan, tf: str, save: Callable[[Plan], Any], restore: Callable[[Plan, Any], None]
+  plan: Plan,
+  tf: str,
+  save: Callable[[Plan], Any],
+  restore: Callable[[Plan, Any], None],
+  *,
+  hosted: bool = False,
 ) -> None:
   """Plans the conversion of all hook classes that can be converted; notes why the others cannot.
 
@@ -50,12 +55,13 @@ def convert(
     tf: the name under which the output knows TF2.
     save: returns the state of a plan.
     restore: sets it again.
+    hosted: whether a model_fn of the file is run as it is: its hooks stay hooks.
   """
   known, plan.known_keys = plan.known_keys, None
   most = hooks.runs_in_a_loop(Context(plan.module, rules.load())) if find(plan.module) else 1
   for node in find(plan.module):
     has_twin = f"{node.name}Callback" in plan.module.scope_of[node].bindings
-    if node in plan.hook_uses or has_twin:
+    if node in plan.hook_uses or has_twin or (hosted and _is_made(plan.module, node)):
       continue
     saved = save(plan)
     try:
@@ -76,6 +82,21 @@ def convert(
       restore(plan, saved)
       plan.refused_hooks[node] = _of_class(node, reason)
   plan.known_keys = known
+
+
+def _is_made(module: Module, node: ast.ClassDef) -> bool:
+  """Whether the file uses a class, or one that derives from it, for more than as a base."""
+  for name in ast.walk(module.tree):
+    if not isinstance(name, ast.Name) or name.id != node.name:
+      continue
+    if module.definition(name) is not node or any(a is node for a in module.ancestors(name)):
+      continue
+    parent = module.parents.get(name)
+    if not isinstance(parent, ast.ClassDef) or name not in parent.bases:
+      return True
+    if parent is not node and _is_made(module, parent):
+      return True
+  return False
 
 
 def _of_class(node: ast.ClassDef, reason: Unsupported) -> Unsupported:

@@ -16,6 +16,7 @@ from migrator.rewrite import (
   canned,
   columns,
   hook_notes,
+  hosted,
   hyperparameters,
   imports,
   tf1_names,
@@ -48,6 +49,8 @@ class Options:
     source_version: what plain `tf.estimator.X` means: 1, 2, or None to decide by the file.
     hooks: "used": a hook class is converted with the training that uses it; "all": every one that
       can be.
+    hosted: whether each model_fn is run as it is, also one that could be taken apart.
+    library: the paths of files that are rewritten for the programs that import them.
   """
 
   target: str = "auto"
@@ -56,11 +59,13 @@ class Options:
   resume_data: bool = False
   source_version: Optional[int] = None
   hooks: str = "used"
+  hosted: bool = False
+  library: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
 class UnitResult:
-  """What became of one unit: `target` is "fit" or "loop"; "" when it was left whole.
+  """What became of one unit: `target` is "fit", "loop" or "hosted"; "" when it was left whole.
 
   `line` is one of `cell` in a notebook.
   """
@@ -74,6 +79,37 @@ class UnitResult:
 
   def to_json(self) -> dict[str, Any]:
     return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass
+class _Decisions:
+  """What is known of the units of a file, and grows until a plan holds.
+
+  Attributes:
+    refused: the units that stay, and why.
+    hosted: the units whose model_fn stays as it is, and what kept it from being taken apart; None
+      when that was not asked for.
+    twins: the hook classes that stay beside their callbacks.
+    obstacles: what keeps the file from being hosted.
+  """
+
+  refused: dict[units.Unit, Unsupported] = dataclasses.field(default_factory=dict)
+  hosted: dict[units.Unit, Optional[Unsupported]] = dataclasses.field(default_factory=dict)
+  twins: set[ast.ClassDef] = dataclasses.field(default_factory=set)
+  obstacles: list[Unsupported] = dataclasses.field(default_factory=list)
+
+  def size(self) -> tuple[int, ...]:
+    return len(self.refused), len(self.hosted), len(self.twins)
+
+  def target(self, unit: units.Unit, options: Options) -> str:
+    """What a unit becomes, "" where it stays."""
+    if unit in self.refused:
+      return ""
+    if unit in self.hosted:
+      return "hosted"
+    if unit.problems:
+      return ""
+    return "loop" if options.target == "loop" or unit.custom else "fit"
 
 
 @dataclasses.dataclass
@@ -110,31 +146,44 @@ def rewrite(text: str, path: str, options: Options = Options()) -> Result:  # no
   """
   module = Module(text, path)
   found = units.find_units(module, options.source_version)
-  refused: dict[units.Unit, Unsupported] = {}
-  twins: set[ast.ClassDef] = set()
+  found += hosted.references(module, found)
+  if path in options.library:
+    found += hosted.library(module)
+  decided = _Decisions()
+  for unit in found:
+    if unit.custom:
+      decided.hosted[unit] = None
   for _ in range(_ROUNDS):
-    plan = _plan(module, path, found, options, refused, twins)
+    plan = _plan(module, path, found, options, decided)
     if plan is not None:
       break
   else:
     raise RuntimeError(f"{path}: the units of this file depend on each other in a circle")
-  return _finish(module, path, plan, found, options, refused)
+  return _finish(module, path, plan, found, options, decided)
 
 
-def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
-  """Plans all units that are not refused; None when that changed what is refused."""
+def _plan(module, path, found, options, decided: _Decisions) -> Optional[Plan]:
+  """Plans all units that are not refused; None when that changed what is decided."""
   plan = Plan(module, path)
   plan.source_version = options.source_version or (
     2 if facts.written_for_tf1(module) is None else 1
   )
   plan.in_loop = options.target == "loop"
-  respelled = [*tf1_names.plan_spellings(plan), *hyperparameters.plan_spellings(plan)]
-  plan.twins = {c: plan.fresh(f"{c.name}Callback") for c in twins}
+  spelled = tf1_names.plan_spellings(plan)
+  respelled = [*spelled, *hyperparameters.plan_spellings(plan)]
+  plan.twins = {c: plan.fresh(f"{c.name}Callback") for c in decided.twins}
   tf = plan.tf = _tf2_name(plan)
-  before = (len(refused), len(twins))
+  before = decided.size()
   networks: list[canned.Network] = []
   written: list[tuple[units.Unit, canned.Network]] = []
-  candidates = [u for u in found if u not in refused and not u.problems]
+  candidates = [
+    u for u in found if u not in decided.refused and u not in decided.hosted and not u.problems
+  ]
+  hosts = [u for u in decided.hosted if u not in decided.refused]
+  obstacles: list[Unsupported] = []
+  if candidates and (hosts or any(unit.custom for unit in candidates)):
+    # Before the units are written: what they move is spelled for TF2, too.
+    obstacles = hosted.plan_names(plan, whole=False)
   plan.unit_calls = {call.call for unit in candidates for call in unit.calls}
   for unit in candidates:
     saved = _snapshot(plan)
@@ -146,17 +195,31 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
       written += [(unit, network) for network in made]
     except Unsupported as reason:
       _restore(plan, saved)
-      refused[unit] = reason
-  if len(refused) != before[0]:
+      if unit.custom:
+        decided.hosted[unit] = reason
+      else:
+        decided.refused[unit] = reason
+  if decided.size() != before:
     return None
   hook_notes.report_order(plan)
   if options.hooks == "all":
-    all_hooks.convert(plan, tf, _snapshot, _restore)
-  _check_shared(plan, written, refused, networks)
-  twins |= _needed_twins(plan)
-  if (len(refused), len(twins)) != before:
+    all_hooks.convert(plan, tf, _snapshot, _restore, hosted=bool(hosts))
+  _check_shared(plan, written, decided.refused, networks)
+  decided.twins |= _needed_twins(plan)
+  if decided.size() != before:
     return None
-  if not networks and not plan.classes:
+  if hosts:
+    if not candidates:
+      for node in spelled:
+        plan.expressions.pop(node, None)
+      obstacles = hosted.plan_names(plan, whole=not plan.classes)
+    obstacles = hosted.standing(plan, obstacles)
+    if obstacles:
+      decided.obstacles = obstacles
+      for unit in hosts:
+        decided.refused[unit] = hosted.refusal(plan, unit, obstacles)
+      return None
+  if not networks and not plan.classes and not hosts:
     # Nothing of the file moves to TF2: its other names stay as they are.
     for node in respelled:
       plan.expressions.pop(node, None)
@@ -165,15 +228,14 @@ def _plan(module, path, found, options, refused, twins) -> Optional[Plan]:
   return plan
 
 
-_OTHER_KINDS = {"Estimator": "EM202", "KMeans": "EM261", "TPUEstimator": "EM203"}
+_OTHER_KINDS = {"KMeans": "EM261"}
 
 
 def _check_unit(module: Module, unit: units.Unit) -> None:
   if (unit.kind, unit.flavour) not in facts.PARAMETERS:
     code = _OTHER_KINDS.get(unit.kind, "EM223")
     code = "EM260" if unit.kind.startswith("BoostedTrees") else code
-    what = wording.custom_estimator(unit.name) if code == "EM202" else unit.kind
-    raise Unsupported(code, unit.node, what=what, **wording.of(unit.symbol))
+    raise Unsupported(code, unit.node, what=unit.kind, **wording.of(unit.symbol))
   for use in module.uses():
     name = use.symbol.path.rpartition(".")[2]
     if name in ("disable_v2_behavior", "disable_eager_execution"):
@@ -308,21 +370,24 @@ def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
   columns.remove_unread(plan, [network.columns for network in networks])
 
 
-def _finish(module, path, plan, found, options, refused) -> Result:
+def _finish(module, path, plan, found, options, decided: _Decisions) -> Result:
   """Applies the plan, marks what is left, and collects what there is to say."""
   results, left, hooks = [], [], all_hooks.results(plan)
   for unit in found:
-    line = module.span(unit.node).line
-    rewritten = unit not in refused and not unit.problems
-    target = ("loop" if options.target == "loop" else "fit") if rewritten else ""
+    line, target = module.span(unit.node).line, decided.target(unit, options)
     results.append(UnitResult(unit.name, unit.kind, unit.flavour, line, target))
-    if rewritten:
+    if target == "hosted":
+      hosted.report(plan, unit, decided.hosted[unit])
+    elif target:
       _report_rewritten(plan, unit, options)
     else:
       left.append(unit)
   changed = bool(plan.statements or plan.expressions or plan.functions)
+  if not changed:
+    results = [r for r in results if (r.kind, r.target) != (units.MODULE, "hosted")]
   notes, plan.findings = (list(plan.findings) if changed else []), []
-  _report_left(plan, left, {**refused, **plan.refused_hooks})
+  hosted.report_obstacles(plan, decided.obstacles)
+  _report_left(plan, left, {**decided.refused, **plan.refused_hooks})
   reasons, text = list(plan.findings), module.text
   if changed:
     try:
@@ -338,6 +403,9 @@ def _finish(module, path, plan, found, options, refused) -> Result:
       results = [dataclasses.replace(r, target="") for r in results]
       hooks = [dataclasses.replace(h, callback="") for h in hooks]
   remaining = todo.remaining(module.text, text, path)
+  if any(result.target == "hosted" for result in results):
+    remaining, more = hosted.sift(remaining)
+    notes += more
   said = {(f.span.line, f.code) for f in reasons}
   remaining = [f for f in remaining if (f.span.line, f.code) not in said]
   findings = sorted({*notes, *reasons, *remaining}, key=Finding.sort_key)

@@ -281,12 +281,12 @@ def test_no_path_is_a_usage_error(folder):
 
 
 def test_work_left_for_a_person_is_exit_1(folder):
-  source = PROGRAM + b"g = tf1.estimator.Estimator(model_fn)\n"
+  source = PROGRAM + b"g = tf1.estimator.BoostedTreesRegressor(columns, 1)\n"
   (folder / "p.py").write_bytes(source)
   code, _, err = rewrite("p.py", "--write")
   assert code == 1
-  assert "EM202" in err
-  assert b"# TODO(EM202)" in (folder / "p.py").read_bytes()
+  assert "EM260" in err
+  assert b"# TODO(EM260)" in (folder / "p.py").read_bytes()
 
 
 def test_configuration_of_the_project_is_used(folder):

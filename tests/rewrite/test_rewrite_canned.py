@@ -135,8 +135,6 @@ def test_columns_that_others_read_stay():
 @pytest.mark.parametrize(
   ("call", "code"),
   [
-    ("tf1.estimator.Estimator(model_fn)", "EM202"),
-    ("tf1.estimator.tpu.TPUEstimator(model_fn)", "EM203"),
     ("tf1.estimator.experimental.RNNClassifier(columns)", "EM223"),
     ("tf1.estimator.BoostedTreesRegressor(columns, 1)", "EM260"),
     ("tf1.estimator.experimental.KMeans(3)", "EM261"),

@@ -134,26 +134,26 @@ def test_file_without_a_name_for_tf2_gets_one():
 
 
 def test_unit_in_a_file_with_another_that_stays():
-  source = program("g = tf1.estimator.Estimator(model_fn)\ng.train(input_fn)\n")
+  source = program("g = tf1.estimator.BoostedTreesRegressor(columns, 1)\ng.train(input_fn)\n")
   result = run(source)
   assert result.left
   assert "e = create_e()" in result.text
-  assert "# TODO(EM202): " in result.text
-  assert "\ng = tf1.estimator.Estimator(model_fn)\n" in result.text
+  assert "# TODO(EM260): " in result.text
+  assert "\ng = tf1.estimator.BoostedTreesRegressor(columns, 1)\n" in result.text
   assert not todo.unmarked(result.text, "p.py")
 
 
 def test_todo_is_not_written_twice():
-  source = program("g = tf1.estimator.Estimator(model_fn)\ng.train(input_fn)\n")
+  source = program("g = tf1.estimator.BoostedTreesRegressor(columns, 1)\ng.train(input_fn)\n")
   once = run(source).text
   assert run(once).text == once
 
 
 def test_file_without_a_unit_that_can_be_rewritten_is_not_touched():
-  source = HEAD + "g = tf1.estimator.Estimator(model_fn)\ng.train(input_fn)\n"
+  source = HEAD + "g = tf1.estimator.BoostedTreesRegressor(columns, 1)\ng.train(input_fn)\n"
   result = run(source)
   assert result.text == source
-  assert "EM202" in codes(result)
+  assert "EM260" in codes(result)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_tf1_names_of_graphs_are_marked():
 
 
 def test_tf1_names_stay_in_a_file_that_is_not_rewritten():
-  source = HEAD + "tf.logging.info('x')\ng = tf1.estimator.Estimator(model_fn)\n"
+  source = HEAD + "tf.logging.info('x')\ng = tf1.estimator.BoostedTreesRegressor(columns, 1)\n"
   assert run(source).text == source
 
 
