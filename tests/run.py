@@ -20,6 +20,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -229,6 +230,9 @@ def main():
       env.ensure()
   interpreters = {name: env.python for name, env in envs.items()}
   variables = test_variables(interpreters)
+  shared = tempfile.TemporaryDirectory(prefix="migrator-tests-")
+  # What the real Estimator did, for the tests of both versions of TensorFlow.
+  variables["MIGRATOR_SHARED"] = shared.name
 
   results = []
   groups = list(dict.fromkeys(stage.group for stage in chosen))

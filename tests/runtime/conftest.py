@@ -2,18 +2,26 @@
 
 import gc
 import json
+import os
 import shutil
-import subprocess
 
 import jobs
 import pytest
 import tensorflow as tf
-from interpreter import HERE, legacy_interpreter
+from interpreter import HERE, SHARED, run_legacy
 
 # Clearing a session of Keras 3 collects garbage, half a second each time if that looks at all of TensorFlow.
 assert tf.keras.backend
 gc.collect()
 gc.freeze()
+
+
+def pytest_collection_modifyitems(items):
+  """Two versions of TensorFlow that share results begin at either end, so that none waits for the other."""
+  if os.environ.get(SHARED) and not tf.__version__.startswith("2.15."):
+    files = dict.fromkeys(item.path for item in items)
+    order = {path: -number for number, path in enumerate(files)}
+    items.sort(key=lambda item: order[item.path])
 
 
 class Legacy:
@@ -52,20 +60,14 @@ class Legacy:
 @pytest.fixture(scope="session")
 def legacy(tmp_path_factory):
   """The results of the real Estimator, all from one process."""
-  python = legacy_interpreter()
-  root = tmp_path_factory.mktemp("legacy")
-  catalogue = jobs.catalogue(root)
-  request, answer = root / "jobs.json", root / "results.json"
-  request.write_text(json.dumps(catalogue))
-  process = subprocess.run(
-    [python, str(HERE / "legacy.py"), str(request), str(answer)],
-    stdout=subprocess.PIPE,
-    stderr=subprocess.STDOUT,
-    text=True,
-    check=False,
-  )
-  assert process.returncode == 0, process.stdout[-5000:]
-  return Legacy(root, catalogue, json.loads(answer.read_text()))
+
+  def command(root):
+    (root / "jobs.json").write_text(json.dumps(jobs.catalogue(root)))
+    return [HERE / "legacy.py", root / "jobs.json", root / "results.json"]
+
+  root = run_legacy(tmp_path_factory, "legacy", command)
+  catalogue, results = (json.loads((root / f"{n}.json").read_text()) for n in ("jobs", "results"))
+  return Legacy(root, catalogue, results)
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,13 @@ import functools
 import json
 import os
 import shutil
-import subprocess
 
 import jobs
 import pytest
 import tensorflow as tf
 from callback_hosts import HOSTS
 from hook_sessions import Clock, Lines, numbers
-from interpreter import HERE, legacy_interpreter
+from interpreter import HERE, run_legacy
 from legacy_hooks import stop_after
 from migrated import make_backup, make_loss, make_network, make_optimizer
 
@@ -120,35 +119,25 @@ def _clean_process():
 @pytest.fixture(scope="module")
 def estimator(tmp_path_factory):
   """The rows with their directories, and what the Estimator did; all from one process."""
-  root = tmp_path_factory.mktemp("hooks")
-  config = {"save_summary_steps": 0, "log_step_count_steps": None}
-  request = {"stopping": {}, "evaluating": {}}
-  for number, (name, row) in enumerate(STOPPING.items()):
-    directory = root / f"stopping{number}"
-    where = row["eval_dir"] and str(directory / row["eval_dir"])
-    arguments = {**row["arguments"], "eval_dir": where} if where else row["arguments"]
-    job = jobs.job(directory, hidden_units=[], optimizer="sgd", config=config)
-    request["stopping"][name] = {**row, "job": job, "eval_dir": where, "arguments": arguments}
-  for number, (name, row) in enumerate(EVALUATING.items()):
-    job = jobs.job(root / f"evaluating{number}", optimizer="sgd", config=config)
-    request["evaluating"][name] = {**row, "job": job}
-  (root / "request.json").write_text(json.dumps(request))
-  process = subprocess.run(
-    [
-      legacy_interpreter(),
-      str(HERE / "legacy_hooks.py"),
-      str(root / "request.json"),
-      str(root / "answer.json"),
-    ],
-    stdout=subprocess.PIPE,
-    stderr=subprocess.STDOUT,
-    text=True,
-    check=False,
-    # With more threads it is a race whether a hook reads the step before or after it is counted.
-    env={**os.environ, "TF_NUM_INTEROP_THREADS": "1"},
-  )
-  assert process.returncode == 0, process.stdout[-5000:]
-  return request, json.loads((root / "answer.json").read_text())
+
+  def command(root):
+    config = {"save_summary_steps": 0, "log_step_count_steps": None}
+    request = {"stopping": {}, "evaluating": {}}
+    for number, (name, row) in enumerate(STOPPING.items()):
+      directory = root / f"stopping{number}"
+      where = row["eval_dir"] and str(directory / row["eval_dir"])
+      arguments = {**row["arguments"], "eval_dir": where} if where else row["arguments"]
+      job = jobs.job(directory, hidden_units=[], optimizer="sgd", config=config)
+      request["stopping"][name] = {**row, "job": job, "eval_dir": where, "arguments": arguments}
+    for number, (name, row) in enumerate(EVALUATING.items()):
+      job = jobs.job(root / f"evaluating{number}", optimizer="sgd", config=config)
+      request["evaluating"][name] = {**row, "job": job}
+    (root / "request.json").write_text(json.dumps(request))
+    return [HERE / "legacy_hooks.py", root / "request.json", root / "answer.json"]
+
+  # With more threads it is a race whether a hook reads the step before or after it is counted.
+  root = run_legacy(tmp_path_factory, "hooks", command, TF_NUM_INTEROP_THREADS="1")
+  return tuple(json.loads((root / f"{n}.json").read_text()) for n in ("request", "answer"))
 
 
 @pytest.mark.parametrize("name", STOPPING)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from interpreter import legacy_interpreter
+from interpreter import legacy_interpreter, run_legacy
 
 from migrator.runtime import state
 from migrator.runtime.tf1_reader import Tf1Checkpoint
@@ -31,16 +31,7 @@ for name in dialect_cases.CASES:
 @pytest.fixture(scope="session")
 def made_by_2_15(tmp_path_factory):
   """The directory in which TensorFlow 2.15 has made all cases."""
-  root = tmp_path_factory.mktemp("dialects")
-  process = subprocess.run(
-    [legacy_interpreter(), "-c", SCRIPT, str(FIXTURES), str(root)],
-    stdout=subprocess.PIPE,
-    stderr=subprocess.STDOUT,
-    text=True,
-    check=False,
-  )
-  assert process.returncode == 0, process.stdout[-5000:]
-  return root
+  return run_legacy(tmp_path_factory, "dialects", lambda root: ["-c", SCRIPT, FIXTURES, root])
 
 
 def digest(value):

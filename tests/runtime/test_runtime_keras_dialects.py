@@ -2,12 +2,11 @@
 
 import collections
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
-from interpreter import legacy_interpreter
+from interpreter import run_legacy
 
 from migrator.runtime import bundle, dialects, state
 from migrator.runtime.tf1_reader import Tf1Checkpoint
@@ -50,17 +49,8 @@ CASES = [*KINDS, "newer_sgd", "canned_combined"]
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
   """The directory of the checkpoints, one sub-directory each."""
-  root = tmp_path_factory.mktemp("keras")
   script = Path(__file__).with_name("keras_dialects.py")
-  process = subprocess.run(
-    [legacy_interpreter(), str(script), str(root)],
-    stdout=subprocess.PIPE,
-    stderr=subprocess.STDOUT,
-    text=True,
-    check=False,
-  )
-  assert process.returncode == 0, process.stdout[-5000:]
-  return root
+  return run_legacy(tmp_path_factory, "keras_dialects", lambda root: [script, root])
 
 
 def described(made, name):

@@ -2,14 +2,13 @@
 
 import json
 import os
-import subprocess
 
 import jobs
 import migrated
 import pytest
 import saver_sessions
 import tensorflow as tf
-from interpreter import HERE, legacy_interpreter
+from interpreter import HERE, run_legacy
 
 from migrator import runtime
 
@@ -28,17 +27,12 @@ IN_A_LOOP = (
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
   """What the Estimator did in all stories, and the directory in which it did."""
-  root = tmp_path_factory.mktemp("savers")
-  answer = root / "results.json"
-  process = subprocess.run(
-    [legacy_interpreter(), str(HERE / "saver_sessions.py"), str(root), str(answer)],
-    stdout=subprocess.PIPE,
-    stderr=subprocess.STDOUT,
-    text=True,
-    check=False,
-  )
-  assert process.returncode == 0, process.stdout[-5000:]
-  return {**json.loads(answer.read_text()), "root": root}
+
+  def command(root):
+    return [HERE / "saver_sessions.py", root, root / "results.json"]
+
+  root = run_legacy(tmp_path_factory, "savers", command)
+  return {**json.loads((root / "results.json").read_text()), "root": root}
 
 
 class Noting(tf.keras.callbacks.Callback):

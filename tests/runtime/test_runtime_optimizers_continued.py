@@ -1,13 +1,12 @@
 """From a checkpoint of the real Estimator on, each exact optimizer does what the Estimator does."""
 
 import json
-import subprocess
 
 import numpy as np
 import optimizer_cases
 import pytest
 import tensorflow as tf
-from interpreter import HERE, legacy_interpreter
+from interpreter import HERE, run_legacy
 from optimizer_cases import CASES, SAVED, STEPS
 
 from migrator import runtime
@@ -35,17 +34,13 @@ FRESH = (
 @pytest.fixture(scope="module")
 def estimators(tmp_path_factory):
   """(directory of the runs, name of a run -> losses), all from one process."""
-  root = tmp_path_factory.mktemp("optimizers")
-  jobs = [[name, case, sparse, SEED] for name, (case, sparse) in RUNS.items()]
-  (root / "jobs.json").write_text(json.dumps(jobs))
-  process = subprocess.run(
-    [legacy_interpreter(), str(HERE / "legacy_optimizers.py"), str(root), str(root / "jobs.json")],
-    stdout=subprocess.PIPE,
-    stderr=subprocess.STDOUT,
-    text=True,
-    check=False,
-  )
-  assert process.returncode == 0, process.stdout[-5000:]
+
+  def command(root):
+    jobs = [[name, case, sparse, SEED] for name, (case, sparse) in RUNS.items()]
+    (root / "jobs.json").write_text(json.dumps(jobs))
+    return [HERE / "legacy_optimizers.py", root, root / "jobs.json"]
+
+  root = run_legacy(tmp_path_factory, "optimizers", command)
   return root, json.loads((root / "losses.json").read_text())
 
 
