@@ -49,6 +49,12 @@ class FileResult:
   unreadable: bool = False
   changed_names: frozenset[str] = frozenset()
 
+  @property
+  def keeps_model_fn(self) -> bool:
+    """Whether a model_fn of the file is rewritten: what it imports has to run with it."""
+    kinds = ("Estimator", "TPUEstimator", "module")
+    return any(unit.target and unit.kind in kinds for unit in self.units)
+
   def to_json(self) -> dict[str, Any]:
     return {
       "path": self.path,

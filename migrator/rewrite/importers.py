@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from migrator.analysis.module import Module
 from migrator.lint import rules
 from migrator.lint.finding import Finding
+from migrator.rewrite import libraries
 from migrator.source import document, errors
 
 
@@ -23,7 +23,7 @@ def findings(changed: Mapping[str, frozenset[str]], paths: Iterable[str]) -> Ite
   by_module: dict[str, list[str]] = {}
   for path, names in changed.items():
     if names:
-      by_module.setdefault(_module_name(path), []).append(path)
+      by_module.setdefault(libraries.stem(path), []).append(path)
   if not by_module:
     return
   for path in paths:
@@ -43,11 +43,6 @@ def _located(finding: Finding, part: document.Document) -> Finding:
   cell, line = part.locate(finding.span.line)
   last = line + finding.span.end_line - finding.span.line
   return finding._replace(cell=cell, span=finding.span._replace(line=line, end_line=last))
-
-
-def _module_name(path: str) -> str:
-  folder, name = os.path.split(os.path.abspath(path))
-  return os.path.basename(folder) if name == "__init__.py" else os.path.splitext(name)[0]
 
 
 def _imports(
@@ -72,32 +67,8 @@ def _imports(
 
 
 def _others(by_module: Mapping[str, list[str]], name: str, module: Module, level: int) -> list[str]:
-  """The changed files that a dotted name can mean, without the file itself.
-
-  The name has to be the end of the file's path; of several the nearest one is meant. A relative import
-  says which.
-  """
-  own = os.path.abspath(module.filename)
-  parts = name.split(".") if name else []
-  folder = os.path.dirname(own)
-  for _ in range(level - 1):
-    folder = os.path.dirname(folder)
-  found = []
-  for path in by_module.get(parts[-1] if parts else os.path.basename(folder), ()):
-    file = _without_end(path)
-    if os.path.abspath(path) == own or file[len(file) - len(parts) :] != parts:
-      continue
-    if not level or file == [*folder.split(os.sep), *parts]:
-      found.append(path)
-  near = {path: len(os.path.commonpath([own, os.path.abspath(path)])) for path in found}
-  return [path for path in found if near[path] == max(near.values())]
-
-
-def _without_end(path: str) -> list[str]:
-  """The parts of a module's path, without its ending or `__init__`."""
-  folder, name = os.path.split(os.path.abspath(path))
-  stem = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
-  return [*folder.split(os.sep), *stem]
+  """The changed files that a dotted name can mean, without the file itself."""
+  return libraries.files_of(by_module, name, level, module.filename)
 
 
 def _attributes(module: Module, bound: str, names: frozenset[str], path: str) -> Iterator[Finding]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import traceback
 from collections.abc import Callable, Iterable
 
-from migrator.rewrite import importers
+from migrator.rewrite import importers, libraries
 from migrator.rewrite.engine import Options
 from migrator.rewrite.files import FileResult, rewrite_bytes
 from migrator.source import document, walk, write
@@ -34,12 +35,15 @@ class Run:
 
   def rewrite_text(self, raw: bytes, path: str) -> FileResult:
     """Rewrites bytes that are in no file."""
-    result = self._rewrite(raw, path)
+    result = self._rewrite(raw, path, self._options)
     self.results.append(result)
     return result
 
   def rewrite_files(self, files: Iterable[walk.SourceFile]) -> None:
-    """Rewrites files; those in folders only if they mention TensorFlow at all."""
+    """Rewrites files; those in folders only if they mention TensorFlow at all.
+
+    Nothing is written before all are done: what a program imports changes with it.
+    """
     paths = []
     for file in files:
       paths.append(file.path)
@@ -47,15 +51,48 @@ class Run:
         with open(file.path, "rb") as stream:
           raw = stream.read()
         if file.explicit or document.mentions(raw):
-          self.results.append(self._rewrite(raw, file.path))
-          self._write(self.results[-1])
+          self.results.append(self._rewrite(raw, file.path, self._options))
       except OSError as error:
         self._fail(f"{file.path}: {error.strerror or error}")
+    self._rewrite_libraries(paths)
+    for result in self.results:
+      try:
+        self._write(result)
+      except OSError as error:
+        self._fail(f"{result.path}: {error.strerror or error}")
     self._report_importers(paths)
 
-  def _rewrite(self, raw: bytes, path: str) -> FileResult:
+  def _rewrite_libraries(self, paths: list[str]) -> None:
+    """Rewrites the modules that the programs with a model_fn of their own import."""
+    programs = [r.path for r in self.results if r.raw is not None and r.keeps_model_fn]
+    if not programs:
+      return
+    imports = libraries.reached(programs, paths)
+    places = {result.path: i for i, result in enumerate(self.results)}
+    left = {}
+    for path in dict.fromkeys(one.path for one in imports):
+      place = places.get(path)
+      if place is None or path in programs:
+        continue
+      options = dataclasses.replace(self._options, library=frozenset((path,)))
+      try:
+        with open(path, "rb") as stream:
+          result = self._rewrite(stream.read(), path, options)
+      except OSError as error:
+        self._fail(f"{path}: {error.strerror or error}")
+        continue
+      self.results[place] = result
+      stays = any(unit.kind == "module" and not unit.target for unit in result.units)
+      if stays and result.findings:
+        left[path] = result.findings[0]
+    for finding in libraries.left_findings(imports, left):
+      importer = self.results[places[finding.path]]
+      importer.findings.append(finding)
+      importer.left += 1
+
+  def _rewrite(self, raw: bytes, path: str, options: Options) -> FileResult:
     try:
-      return rewrite_bytes(raw, path, self._options)
+      return rewrite_bytes(raw, path, options)
     except Exception as error:
       # A defect of ours in one file must not cost the others.
       if os.environ.get("MIGRATOR_DEBUG"):

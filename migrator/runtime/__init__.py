@@ -42,6 +42,7 @@ if TYPE_CHECKING:
   from migrator.runtime.evaluations import Evaluation
   from migrator.runtime.export.saved_model import export_saved_model
   from migrator.runtime.hosting.adding import add_metrics
+  from migrator.runtime.hosting.array_inputs import numpy_input_fn, pandas_input_fn
   from migrator.runtime.hosting.model_fn import ModelFn
   from migrator.runtime.hosting.modes import ModeKeys
   from migrator.runtime.hosting.places import (
@@ -113,7 +114,9 @@ _MODULES = {
   "make_early_stopping": "callbacks.early_stopping",
   "model_inputs": "keras_inputs",
   "named_checkpoint": "named",
+  "numpy_input_fn": "hosting.array_inputs",
   "only_inputs": "inputs",
+  "pandas_input_fn": "hosting.array_inputs",
   "predict": "evaluation",
   "stop_if_higher": "callbacks.early_stopping",
   "stop_if_lower": "callbacks.early_stopping",
@@ -173,8 +176,10 @@ __all__ = [
   "make_early_stopping",
   "model_inputs",
   "named_checkpoint",
+  "numpy_input_fn",
   "only_inputs",
   "optimizers",
+  "pandas_input_fn",
   "predict",
   "rnn_cell",
   "stop_if_higher",

@@ -1,0 +1,58 @@
+"""Brings the lines of migrator/rewrite/replacements.txt up to date whose names the runtime lists.
+
+Run it with TF 2.16 or later: `make_replacements.py migrator/rewrite/replacements.txt`. The other
+lines of the table are written by hand.
+"""
+
+import importlib
+import pathlib
+import sys
+
+from migrator.analysis import removed_names
+
+# Modules of TF1 whose names are those of a module of the runtime.
+MODULES = {
+  "tf.contrib.crf": "contrib.crf",
+  "tf.contrib.framework": "contrib.framework",
+  "tf.contrib.layers": "contrib.layers",
+  "tf.contrib.losses": "contrib.losses",
+  "tf.contrib.metrics": "contrib.metrics",
+  "tf.contrib.rnn": "rnn_cell",
+  "tf.contrib.slim": "contrib.slim",
+  "tf.estimator.experimental": "hosted_hooks",
+  "tf.contrib.estimator": "hosted_hooks",
+}
+# Modules inside of modules, which the table of removed names does not list.
+INNER = {
+  "tf.contrib.layers.python.layers.utils": "contrib.layers.utils",
+  "tf.contrib.slim.losses": "contrib.losses",
+  "tf.contrib.slim.metrics": "contrib.metrics",
+  "tf.contrib.slim.summaries": "contrib.slim.summaries",
+  "tf.contrib.slim.utils": "contrib.layers.utils",
+}
+
+
+def names(module, own):
+  """The names of a module of TF1 that a module of the runtime has."""
+  found = importlib.import_module(f"migrator.runtime.{own}")
+  public = [n for n in getattr(found, "__all__", dir(found)) if not n.startswith("_")]
+  if module in INNER:
+    owners = {n: getattr(getattr(found, n), "__module__", None) or "" for n in public}
+    return [n for n in public if owners[n].startswith("migrator.")]
+  return [n for n in public if n in removed_names.names(module)]
+
+
+def main(path):
+  table = pathlib.Path(path)
+  lines = [line.split() for line in table.read_text().splitlines()]
+  made = {(m, f"runtime.{own}"): names(m, own) for m, own in {**MODULES, **INNER}.items()}
+  kept = [line for line in lines if tuple(line[:2]) not in made]
+  known = {f"{line[0]}.{word.partition('=')[0]}" for line in kept for word in line[2:]}
+  for (module, home), found in made.items():
+    rest = sorted(n for n in found if f"{module}.{n}" not in known)
+    kept += [[module, home, *rest]] if rest else []
+  table.write_text("".join(f"{' '.join(line)}\n" for line in kept))
+
+
+if __name__ == "__main__":
+  main(*sys.argv[1:])
