@@ -16,6 +16,7 @@ from migrator.analysis.model_fns.flow import Flow, Value
 from migrator.analysis.model_fns.modes import EVAL, PREDICT, TRAIN, Function, Leaf, Unreadable
 
 LOSSES, TRAINING = "losses", "training"
+MODEL_LOSSES = "_losses"  # behind the name of a Keras model
 _SPEC = frozenset(
   ("mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs", "training_hooks")
 )
@@ -45,7 +46,8 @@ class Split:
 
   Attributes:
     function: the model_fn.
-    outputs: the variables in which the network ends.
+    outputs: the variables in which the network ends, as parameters of what follows.
+    results: the expressions that the network returns for them.
     forward: the network.
     loss, metrics, predictions, exports: of what the modes return; None where they return none.
     train: the train_op.
@@ -56,6 +58,7 @@ class Split:
 
   function: Function
   outputs: tuple[str, ...]
+  results: tuple[str, ...]
   forward: Piece
   loss: Piece
   metrics: Optional[Piece]
@@ -94,9 +97,10 @@ class Splitter:
     loss = train_flow.resolve(self._specs[TRAIN]["loss"])
     if train_flow.resolve(self._train.loss).node is not loss.node:
       raise Unreadable(self._train.loss.node, "what is minimized is not the loss that it returns")
-    self._training = train_flow.needed(self._specs[TRAIN]["train_op"]) - train_flow.needed(
-      self._specs[TRAIN]["loss"]
-    )
+    trained = self._specs[TRAIN]["train_op"]
+    # Where it is an entry of `spec`, the statement that adds it is none that it depends on.
+    self._training = {trained.index, *train_flow.needed(trained)}
+    self._training -= train_flow.needed(self._specs[TRAIN]["loss"])
     wanted = self._wanted()
     reason: Optional[Unreadable] = None
     for outputs in self._candidates():
@@ -186,9 +190,11 @@ class Splitter:
       pieces[mode, name] = self._behind(flows[mode], value, stops, name)
     losses = [piece for (_, name), piece in pieces.items() if name == "loss"]
     self._check_same_loss(losses)
+    models = self._models(losses[0], inside[TRAIN])
     return Split(
       function,
-      outputs,
+      (*outputs, *(f"{model}{MODEL_LOSSES}" for model in models)),
+      (*outputs, *(f"{model}.losses" for model in models)),
       forward,
       losses[0],
       pieces.get((EVAL, "eval_metric_ops")),
@@ -199,6 +205,15 @@ class Splitter:
       flows,
       self._dropped(inside, pieces),
     )
+
+  def _models(self, loss: Piece, inside: set[int]) -> list[str]:
+    """The Keras models of the network whose losses are a part of the loss."""
+    models = [p[: -len(MODEL_LOSSES)] for p in loss.parameters if p.endswith(MODEL_LOSSES)]
+    flow = self._flows[TRAIN]
+    for model in models:
+      if flow.at_end(model) not in inside:
+        raise Unreadable(self._function.node, f"`{model}` is no model of its network")
+    return sorted(models)
 
   def _forward(self, mode: str, outputs: tuple[str, ...]) -> set[int]:
     """The statements of the network: the outputs, all that may make variables, and what they need."""
@@ -272,7 +287,8 @@ class Splitter:
     parameters = flow.parameters(indexes, value)
     allowed = {"params", self._function.features}
     allowed |= {"labels"} if name in ("loss", "eval_metric_ops") else set()
-    allowed |= {LOSSES} if name == "loss" else set()
+    if name == "loss":
+      allowed |= {LOSSES, *(p for p in parameters if p.endswith(MODEL_LOSSES))}
     bad = parameters - allowed
     if bad:
       raise Unreadable(value.node, f"its {name} reads `{min(bad)}`")

@@ -114,6 +114,7 @@ def check(plan: Plan, unit: units.Unit, function: Function) -> None:
     raise Unreadable(start.value, "the training is warm-started")
   for node in _code(module, function):
     _check_code(module, node)
+    _check_keras(module, node)
     _check_modes(module, function, node)
   for node in ast.walk(function.node):
     if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.Await, ast.NamedExpr)):
@@ -178,6 +179,36 @@ def _check_modes(module: Module, function: Function, node: ast.AST) -> None:
     for argument in (*call.args, *(k.value for k in call.keywords)):
       if function.is_parameter(argument, "mode"):
         raise Unreadable(argument, f"it hands `mode` to `{module.source(call.func)}()`")
+
+
+# Layers without weights, whose names do not count.
+_WEIGHTLESS = frozenset(
+  """Activation Add Average AveragePooling1D AveragePooling2D Concatenate Dropout ELU Flatten
+  GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D Input InputLayer LeakyReLU
+  MaxPooling1D MaxPooling2D MaxPool1D MaxPool2D Multiply Permute ReLU RepeatVector Reshape Softmax
+  SpatialDropout1D SpatialDropout2D Subtract UpSampling2D ZeroPadding2D""".split()
+)
+_KERAS = ("tf.keras.layers.", "tf.keras.models.", "tf.keras.Model", "tf.keras.Sequential")
+
+
+def _check_keras(module: Module, node: ast.AST) -> None:
+  """Keras 3 counts the names that it gives by itself in another way than a graph did."""
+  for call in ast.walk(node):
+    if isinstance(call, ast.ClassDef) and any(
+      calls.path(module, ast.Call(base, [], [])).startswith(_KERAS) for base in call.bases
+    ):
+      raise Unreadable(call, f"`{call.name}` is a Keras class of its own")
+    if not isinstance(call, ast.Call):
+      continue
+    path = calls.path(module, call)
+    name = path.rpartition(".")[2]
+    if path.startswith(_KERAS) and name not in _WEIGHTLESS:
+      named = any(k.arg in ("name", None) for k in call.keywords)
+      if not named:
+        what = f"`{module.source(call.func)}` has no name, and Keras 3 counts names in another way"
+        raise Unreadable(call, what)
+    if path.startswith("tf.keras.applications."):
+      raise Unreadable(call, "its network is one of tf.keras.applications")
 
 
 def check_split(plan: Plan, unit: units.Unit, split: Split) -> None:

@@ -96,7 +96,7 @@ class Writer:
     if function.features != "features":
       prefix.append(f"{function.features} = features")
     head = f"def {name}({', '.join(['features', *takes])}):"
-    result = ", ".join(split.outputs)
+    result = ", ".join(split.results)
     self._add(text.function(plan, head, split.forward, result, prefix, self._style))
     return name
 

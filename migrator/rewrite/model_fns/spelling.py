@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from migrator.analysis.model_fns.modes import Function, Unreadable
-from migrator.analysis.model_fns.split import LOSSES, TRAINING
+from migrator.analysis.model_fns.split import LOSSES, MODEL_LOSSES, TRAINING
 from migrator.analysis.module import Module
 from migrator.rewrite.plan import Plan
 
@@ -59,7 +59,8 @@ def _expressions(
     return
   found = _losses(plan.module, node)
   if found is not None:
-    yield (node, found[0].format(tf=plan.tf), LOSSES, found[1])
+    name = LOSSES if found[1] == "collection" else found[0]
+    yield (node, found[0].format(tf=plan.tf), name, found[1])
     return
   for child in ast.iter_child_nodes(node):
     yield from _expressions(plan, function, child)
@@ -83,7 +84,8 @@ def _losses(module: Module, node: ast.AST):
       if text in _KEYS:
         return LOSSES, "collection"
   if isinstance(node, ast.Attribute) and node.attr == "losses" and isinstance(node.value, ast.Name):
-    return (LOSSES, f"model {node.value.id}") if module.resolve(node) is None else None
+    name = f"{node.value.id}{MODEL_LOSSES}"
+    return (name, f"model {node.value.id}") if module.resolve(node) is None else None
   return None
 
 
