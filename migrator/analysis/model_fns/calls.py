@@ -64,6 +64,20 @@ def path(module: Module, call: ast.Call) -> str:
   return symbol.path if symbol is not None else ""
 
 
+_NOISE = (
+  "tf.layers.dropout",
+  "tf.nn.dropout",
+  "tf.random_",
+  "tf.random.",
+  "tf.contrib.layers.dropout",
+)
+
+
+def only_noise(module: Module, node: ast.AST) -> bool:
+  """Whether some code makes no variables, but may draw random numbers."""
+  return all(path(module, call).startswith(_NOISE) for call in effects(module, node))
+
+
 def is_report(module: Module, node: ast.stmt) -> bool:
   """Whether a statement is a call that only shows something to a person."""
   if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):

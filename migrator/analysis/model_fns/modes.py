@@ -47,17 +47,20 @@ class Function:
     node: its definition.
     features: the name of its first parameter.
     parameters: the names of all.
+    kept: `if` statements on the mode that stay whole, as parts of the network.
   """
 
-  def __init__(self, module: Module, node: ast.FunctionDef):
+  def __init__(self, module: Module, node: ast.FunctionDef, mode: str = "mode"):
     self.module = module
     self.node = node
+    self._mode = mode
     arguments = node.args
     self.parameters = [
       a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     ]
     self.features = self.parameters[0] if self.parameters else ""
     self.scope = module.scopes[node]
+    self.kept: frozenset[ast.If] = frozenset()
 
   # -- predicates -----------------------------------------------------------------
 
@@ -107,9 +110,9 @@ class Function:
     is_none = isinstance(right, ast.Constant) and right.value is None
     if is_none and isinstance(operator, (ast.Is, ast.IsNot)) and self.is_parameter(left, "labels"):
       return (mode == PREDICT) == isinstance(operator, ast.Is)
-    if self.is_parameter(right, "mode"):
+    if self.is_parameter(right, self._mode):
       left, right = right, left
-    if not self.is_parameter(left, "mode"):
+    if not self.is_parameter(left, self._mode):
       return None
     if isinstance(operator, (ast.In, ast.NotIn)):
       elements = getattr(right, "elts", None)
@@ -155,7 +158,7 @@ class Function:
         return True
       if isinstance(statement, ast.Raise):
         raise Unreadable(statement, f"mode {mode!r} raises an error")
-      if isinstance(statement, ast.If):
+      if isinstance(statement, ast.If) and statement not in self.kept:
         value = self.value(statement.test, mode)
         if value is not None:
           if self._walk(statement.body if value else statement.orelse, mode, withs, found):
@@ -165,18 +168,18 @@ class Function:
         if self._walk(statement.body, mode, (*withs, statement), found):
           return True
         continue
-      if _returns(statement):
+      if returns(statement):
         raise Unreadable(statement, "it returns under a condition that is no mode")
       found.append(Leaf(statement, withs))
     return False
 
 
-def _returns(statement: ast.stmt) -> bool:
+def returns(statement: ast.stmt) -> bool:
   """Whether a statement may return from the function that it is part of."""
   if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
     return False
   return any(
-    isinstance(child, ast.Return) or (isinstance(child, ast.stmt) and _returns(child))
+    isinstance(child, ast.Return) or (isinstance(child, ast.stmt) and returns(child))
     for field in ("body", "orelse", "finalbody", "handlers")
     for block in [getattr(statement, field, None) or []]
     for child in _statements(block)

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import ast
+from typing import Optional
 
 from migrator.analysis import facts, units
-from migrator.analysis.model_fns.modes import EVAL, MODES, PREDICT, TRAIN, Function, Unreadable
+from migrator.analysis.model_fns import calls
+from migrator.analysis.model_fns.modes import (
+  EVAL,
+  MODES,
+  PREDICT,
+  TRAIN,
+  Function,
+  Unreadable,
+  returns,
+)
 from migrator.analysis.model_fns.split import Split, Splitter
 from migrator.rewrite.model_fns import gate, spelling
 from migrator.rewrite.plan import Plan, Unsupported
@@ -41,12 +51,29 @@ def split(plan: Plan, unit: units.Unit) -> Split:
 
 def _cut(function: Function, needed: list[str], replaced) -> Split:
   """Cuts in all modes, or in those that the program needs where the others are not there."""
-  try:
-    return Splitter(function, MODES, replaced).split()
-  except Unreadable:
-    if len(needed) == len(MODES):
-      raise
-    return Splitter(function, needed, replaced).split()
+  first: Optional[Unreadable] = None
+  for modes in dict.fromkeys((MODES, tuple(needed))):
+    for kept in dict.fromkeys((frozenset(), _noise(function))):
+      function.kept = kept
+      try:
+        return Splitter(function, modes, replaced).split()
+      except Unreadable as reason:
+        first = first or reason
+  assert first is not None
+  raise first
+
+
+def _noise(function: Function) -> frozenset[ast.If]:
+  """What is done to the network in training only, or not in training, such as a dropout."""
+  return frozenset(
+    node
+    for node in ast.walk(function.node)
+    if isinstance(node, ast.If)
+    and function.training_text(node.test, "training") is not None
+    and not returns(node)
+    and calls.only_noise(function.module, node)
+    and not any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+  )
 
 
 def _modes(plan: Plan, unit: units.Unit) -> list[str]:

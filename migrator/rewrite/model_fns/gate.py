@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrator.analysis import symbols, units
+from migrator.analysis import local_calls, symbols, units
 from migrator.analysis.model_fns import calls
 from migrator.analysis.model_fns.modes import Function, Unreadable
 from migrator.analysis.model_fns.split import Split
@@ -115,7 +115,6 @@ def check(plan: Plan, unit: units.Unit, function: Function) -> None:
   for node in _code(module, function):
     _check_code(module, node)
     _check_keras(module, node)
-    _check_modes(module, function, node)
   for node in ast.walk(function.node):
     if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.Await, ast.NamedExpr)):
       raise Unreadable(node, "it binds variables outside of itself")
@@ -166,19 +165,41 @@ def _check_code(module: Module, node: ast.AST) -> None:
       raise Unreadable(inner, what)
 
 
-def _check_modes(module: Module, function: Function, node: ast.AST) -> None:
-  """The mode may go into no other function: its conditions would stay."""
-  if node is not function.node:
-    return
-  for call in ast.walk(node):
-    if not isinstance(call, ast.Call):
+def _check_modes(module: Module, split: Split) -> None:
+  """A network may hand the mode to functions that only ask whether it is the one of training."""
+  function = split.function
+  for leaf in split.forward.leaves:
+    for node in ast.walk(leaf.node):
+      if function.is_parameter(node, "mode"):
+        call = module.parents[node]
+        call = module.parents[call] if isinstance(call, ast.keyword) else call
+        if not isinstance(call, ast.Call) or not _asks_for_training(module, call, node, ()):
+          raise Unreadable(node, "its network reads `mode` itself")
+
+
+def _asks_for_training(module: Module, call: ast.Call, given: ast.AST, seen: tuple) -> bool:
+  helper = local_calls.called(module, call)
+  if helper is None or helper in seen or helper.args.vararg or helper.args.kwarg:
+    return False
+  parameters = [a.arg for a in (*helper.args.posonlyargs, *helper.args.args)]
+  keyword = module.parents[given]
+  if isinstance(keyword, ast.keyword):
+    name = keyword.arg or ""
+  else:
+    index = call.args.index(given) if given in call.args else len(parameters)
+    name = parameters[index] if index < len(parameters) else ""
+  inner = Function(module, helper, mode=name)
+  for node in ast.walk(helper):
+    if not isinstance(node, ast.Name) or node.id != name:
       continue
-    symbol = module.resolve(call.func)
-    if symbol is not None and symbol.path.rpartition(".")[2] == "EstimatorSpec":
+    parent = module.parents[node]
+    if inner.training_text(parent, "training") is not None:
       continue
-    for argument in (*call.args, *(k.value for k in call.keywords)):
-      if function.is_parameter(argument, "mode"):
-        raise Unreadable(argument, f"it hands `mode` to `{module.source(call.func)}()`")
+    outer = module.parents[parent] if isinstance(parent, ast.keyword) else parent
+    again = isinstance(outer, ast.Call) and inner.is_parameter(node, name)
+    if not again or not _asks_for_training(module, outer, node, (*seen, helper)):  # type: ignore[arg-type]
+      return False
+  return bool(name)
 
 
 # Layers without weights, whose names do not count.
@@ -222,8 +243,7 @@ def check_split(plan: Plan, unit: units.Unit, split: Split) -> None:
     for node in _batch_norms(module, split.function):
       what = "the moving statistics of its batch normalization never move, and would from then on"
       raise Unreadable(node, what)
-  if "mode" in split.forward.parameters:
-    raise Unreadable(split.function.node, "its network reads `mode` itself")
+  _check_modes(module, split)
   if "labels" not in split.loss.parameters:
     raise Unreadable(split.function.node, "its loss does not read `labels`")
   for piece in (split.loss, split.metrics, split.predictions, split.exports):

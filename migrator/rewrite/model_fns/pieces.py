@@ -91,10 +91,15 @@ class Writer:
     split, plan = self._split, self._plan
     function = split.function
     name = plan.fresh("forward", f"{function.node.name}_forward")
-    takes = [p for p in ("training", "params") if p in split.forward.parameters]
+    reads = split.forward.parameters
+    takes = ["training"] if {"training", "mode"} & reads else []
+    takes += ["params"] if "params" in reads else []
     prefix = _docstring(plan, function.node)
     if function.features != "features":
       prefix.append(f"{function.features} = features")
+    if "mode" in reads:
+      keys = f"{plan.runtime()}.ModeKeys"
+      prefix.append(f"mode = {keys}.TRAIN if training else {keys}.EVAL")
     head = f"def {name}({', '.join(['features', *takes])}):"
     result = ", ".join(split.results)
     self._add(text.function(plan, head, split.forward, result, prefix, self._style))

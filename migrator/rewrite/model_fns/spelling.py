@@ -79,8 +79,8 @@ def _losses(module: Module, node: ast.AST):
     symbol = module.resolve(node.func)
     if symbol is not None and symbol.path == "tf.get_collection":
       key = node.args[0]
-      name = module.resolve(key)
-      text = name.path.rpartition(".")[2] if name is not None else getattr(key, "value", "")
+      known = module.resolve(key)
+      text = known.path.rpartition(".")[2] if known is not None else getattr(key, "value", "")
       if text in _KEYS:
         return LOSSES, "collection"
   if isinstance(node, ast.Attribute) and node.attr == "losses" and isinstance(node.value, ast.Name):
