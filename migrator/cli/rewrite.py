@@ -28,7 +28,7 @@ from migrator.rewrite.run import Run
   "--target",
   type=click.Choice(config.TARGETS),
   help="Model.fit with BackupAndRestore, or a CheckpointManager loop. auto: fit for canned "
-  "estimators.  [default: auto]",
+  "estimators, a loop for those with a model_fn.  [default: auto]",
 )
 @click.option(
   "--stock", is_flag=True, help="With fit: Keras' own BackupAndRestore; says what that loses."
@@ -38,6 +38,9 @@ from migrator.rewrite.run import Run
 )
 @click.option(
   "--resume-data", is_flag=True, help="With loop: keep the input position in the checkpoint."
+)
+@click.option(
+  "--hosted", is_flag=True, help="Run every model_fn as it is, in a graph; else only where it must."
 )
 @click.option(
   "--source-version",
@@ -68,6 +71,7 @@ def rewrite(
   stock: bool,
   exact: bool,
   resume_data: bool,
+  hosted: bool,
   source_version: Optional[str],
   hooks: str,
   report: Optional[str],
@@ -95,7 +99,7 @@ def rewrite(
   if not paths:
     raise config.InputError("Name files or folders, or `-` for stdin.")
   version = int(source_version) if source_version else settings.source_version
-  options = Options(target, stock, exact, resume_data, version, hooks)
+  options = Options(target, stock, exact, resume_data, version, hooks, hosted)
   run = Run(options, apply, lambda line: click.echo(line, err=True))
   if "-" in paths:
     raw = sys.stdin.buffer.read()

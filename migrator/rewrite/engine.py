@@ -19,6 +19,8 @@ from migrator.rewrite import (
   hosted,
   hyperparameters,
   imports,
+  libraries,
+  model_fns,
   tf1_names,
   tf2_faults,
   todo,
@@ -147,12 +149,13 @@ def rewrite(text: str, path: str, options: Options = Options()) -> Result:  # no
   module = Module(text, path)
   found = units.find_units(module, options.source_version)
   found += hosted.references(module, found)
-  if path in options.library:
+  if path in options.library or (not found and libraries.holds_model_fn(module)):
     found += hosted.library(module)
   decided = _Decisions()
   for unit in found:
-    if unit.custom:
-      decided.hosted[unit] = None
+    if unit.custom and (options.hosted or unit.problems or not unit.constructions):
+      asked = unit.problems and not options.hosted
+      decided.hosted[unit] = hosted.problem(unit) if asked else None
   for _ in range(_ROUNDS):
     plan = _plan(module, path, found, options, decided)
     if plan is not None:
@@ -183,7 +186,7 @@ def _plan(module, path, found, options, decided: _Decisions) -> Optional[Plan]:
   obstacles: list[Unsupported] = []
   if candidates and (hosts or any(unit.custom for unit in candidates)):
     # Before the units are written: what they move is spelled for TF2, too.
-    obstacles = hosted.plan_names(plan, whole=False)
+    obstacles = hosted.plan_names(plan, hosts, whole=False)
   plan.unit_calls = {call.call for unit in candidates for call in unit.calls}
   for unit in candidates:
     saved = _snapshot(plan)
@@ -203,7 +206,8 @@ def _plan(module, path, found, options, decided: _Decisions) -> Optional[Plan]:
     return None
   hook_notes.report_order(plan)
   if options.hooks == "all":
-    all_hooks.convert(plan, tf, _snapshot, _restore, hosted=bool(hosts))
+    keeps = bool(hosts) or hosted.is_hosted(module)
+    all_hooks.convert(plan, tf, _snapshot, _restore, hosted=keeps)
   _check_shared(plan, written, decided.refused, networks)
   decided.twins |= _needed_twins(plan)
   if decided.size() != before:
@@ -212,7 +216,7 @@ def _plan(module, path, found, options, decided: _Decisions) -> Optional[Plan]:
     if not candidates:
       for node in spelled:
         plan.expressions.pop(node, None)
-      obstacles = hosted.plan_names(plan, whole=not plan.classes)
+      obstacles = hosted.plan_names(plan, hosts, whole=not plan.classes)
     obstacles = hosted.standing(plan, obstacles)
     if obstacles:
       decided.obstacles = obstacles
@@ -267,6 +271,8 @@ def _check_context(module: Module, call: ast.Call) -> None:
 
 
 def _target(plan: Plan, tf: str, unit: units.Unit, options: Options) -> Target:
+  if unit.custom:
+    return model_fns.target(plan, tf, unit, options)
   if options.target == "loop":
     return LoopTarget(plan, tf, unit, options.exact, options.resume_data)
   return (StockTarget if options.stock else FitTarget)(plan, tf, unit, options.exact)
@@ -380,6 +386,8 @@ def _finish(module, path, plan, found, options, decided: _Decisions) -> Result:
       hosted.report(plan, unit, decided.hosted[unit])
     elif target:
       _report_rewritten(plan, unit, options)
+      if unit.custom and options.target == "fit":
+        hosted.report_loop(plan, unit)
     else:
       left.append(unit)
   changed = bool(plan.statements or plan.expressions or plan.functions)
@@ -391,7 +399,11 @@ def _finish(module, path, plan, found, options, decided: _Decisions) -> Result:
   reasons, text = list(plan.findings), module.text
   if changed:
     try:
-      text = todo.mark(_apply(plan, module), module, path, reasons)
+      text = _apply(plan, module)
+      if hosted.is_incomplete(text, path, results):
+        what = "a removed name would stay beside the runtime's"
+        raise Unsupported("EM220", module.tree.body[0], what=what)
+      text = todo.mark(text, module, path, reasons)
       name = unbound.first(module, Module(text, path))
       if name is not None:
         node = plan.classes[0] if plan.classes else module.tree.body[0]

@@ -16,7 +16,7 @@ from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import Module
 from migrator.lint import rules, wording
 from migrator.lint.finding import Finding
-from migrator.rewrite import hosted_obstacles, replacements
+from migrator.rewrite import hosted_obstacles, replacements, todo
 from migrator.rewrite.plan import Plan, Unsupported
 
 # What lint says of names that a hosted file keeps, and of what is no other than before: the code
@@ -25,6 +25,7 @@ _GRAPHS = ("EM1", "EM217", "EM3", "EM4", "EM602", "EM604")
 # Faults of the program itself, which a hosted program has as it had them before.
 _FAULTS = ("EM411", "EM412", "EM413", "EM416")
 _RUN_CONFIGS = ("tf.estimator.RunConfig", "tf.estimator.tpu.RunConfig", "tf.contrib.tpu.RunConfig")
+_STAND_INS = ("EstimatorSpec", "EvalSpec", "ModelFn", "TPUModelFn", "TrainSpec")
 _DISTRIBUTION = ("train_distribute", "eval_distribute", "experimental_distribute")
 FORM = "keeps its model_fn, which runs in a graph"
 _SAVER_HOOK = tuple(
@@ -67,6 +68,16 @@ def library(module: Module) -> list[units.Unit]:
   return [units.Unit(name, units.MODULE, symbols.Symbol("tf"), "v1", "", module.tree.body[0])]
 
 
+def is_hosted(module: Module) -> bool:
+  """Whether a file has been rewritten to keep a model_fn already."""
+  return "migrator" in module.text and any(
+    isinstance(node, ast.Attribute)
+    and node.attr in _STAND_INS
+    and module.resolve(node) == symbols.Symbol(f"migrator.runtime.{node.attr}")
+    for node in module.scope_of
+  )
+
+
 def _is_hint(module: Module, node: ast.AST) -> bool:
   """Whether a node stands in an annotation, or in an `isinstance(x, ...)`."""
   child = node
@@ -89,16 +100,19 @@ def _is_alias(module: Module, node: ast.AST) -> bool:
   return isinstance(node, ast.Name) or (isinstance(parent, ast.Assign) and parent.value is node)
 
 
-def plan_names(plan: Plan, *, whole: bool) -> list[Unsupported]:
+def plan_names(plan: Plan, hosts: Sequence[units.Unit], *, whole: bool) -> list[Unsupported]:
   """Plans the names of a file, and returns what keeps it from being hosted.
 
   Args:
     plan: of the file.
+    hosts: the units that are to be hosted; () where all are taken apart.
     whole: whether nothing but hosted code changes in the file.
   """
-  obstacles = [*replacements.plan_file(plan, whole=whole), *hosted_obstacles.find(plan)]
-  plan_saver_hooks(plan)
-  report_file(plan)
+  obstacles = replacements.plan_file(plan, whole=whole)
+  if hosts:
+    obstacles += hosted_obstacles.find(plan)
+    plan_saver_hooks(plan)
+    report_file(plan)
   return obstacles
 
 
@@ -130,6 +144,8 @@ def message(plan: Plan, refusal: Unsupported) -> str:
   """The message of a refusal, as a part of a sentence."""
   span = plan.module.span(refusal.node)
   values = _values(plan, refusal)
+  if refusal.code == "EM244":
+    return f"{values['reason']} (line {span.line})"
   said = rules.finding(refusal.code, span, plan.path, **values).message.rstrip(".")
   return f"{said} ({refusal.code}, line {span.line})"
 
@@ -172,6 +188,26 @@ def report(plan: Plan, unit: units.Unit, why: Optional[Unsupported]) -> None:
     known = plan.module.constant(use_tpu.value) if use_tpu is not None else True
     if construction.kind == "TPUEstimator" and known is not False:
       plan.report("EM236", construction.call, what="`use_tpu`")
+
+
+def report_loop(plan: Plan, unit: units.Unit) -> None:
+  """EM234 where Model.fit was asked for, and there is no such form."""
+  reason = "a model_fn is no Keras model that `--target fit` could train"
+  plan.report("EM234", unit.node, name=unit.name, form="becomes a loop", reason=reason)
+
+
+def is_incomplete(text: str, path: str, results: Iterable[Any]) -> bool:
+  """Whether the text of a file with a hosted unit still has a removed name.
+
+  Args:
+    text: what the rewrite made of it.
+    path: the file's name.
+    results: of its units, with `target`.
+  """
+  if not any(result.target == "hosted" for result in results):
+    return False
+  module = Module(text, path)
+  return any(todo.is_removed(module, use) for use in module.uses())
 
 
 def report_file(plan: Plan) -> None:

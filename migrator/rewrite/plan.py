@@ -84,7 +84,6 @@ class Plan:
     self.dataset_functions: list[ast.FunctionDef] = []
     self.refused_hooks: dict[ast.ClassDef, Unsupported] = {}
     self.tf = "tf"
-    self.hosted = False  # whether a model_fn of the file is run as it is
     self.in_loop = False  # whether the trainings of the file become loops of their own
     self.pending_writers: list[Any] = []
     self.moved_comments: set[str] = set()

@@ -10,7 +10,7 @@ from migrator.analysis import facts, symbols
 from migrator.analysis.module import Module, Use
 from migrator.lint import engine, rules, symbol_table, wording
 from migrator.lint.finding import Finding
-from migrator.rewrite import sessions
+from migrator.rewrite import replacements, sessions
 from migrator.rewrite.apply import apply
 from migrator.rewrite.plan import Plan
 
@@ -49,7 +49,7 @@ def is_removed(module: Module, use: Use) -> bool:
     return "estimator" in module.source(use.node) or facts.is_tf1_only(module, use)
   if path.startswith("tf.train.") and ".estimator." in module.source(use.node):
     return True
-  return facts.is_tf1_only(module, use)
+  return facts.is_tf1_only(module, use) or replacements.removed(use.symbol)
 
 
 def code_of(symbol: symbols.Symbol) -> str:
