@@ -169,7 +169,7 @@ def _check_modes(module: Module, split: Split) -> None:
   """A network may hand the mode to functions that only ask whether it is the one of training."""
   function = split.function
   for leaf in split.forward.leaves:
-    for node in ast.walk(leaf.node):
+    for _, node, _ in split.forward.flow.names(leaf.node):
       if function.is_parameter(node, "mode"):
         call = module.parents[node]
         call = module.parents[call] if isinstance(call, ast.keyword) else call
