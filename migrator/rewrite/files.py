@@ -55,6 +55,11 @@ class FileResult:
     kinds = ("Estimator", "TPUEstimator", "module")
     return any(unit.target and unit.kind in kinds for unit in self.units)
 
+  @property
+  def stays(self) -> bool:
+    """Whether the file is a module of a program, and has names that cannot be replaced."""
+    return any(unit.kind == "module" and not unit.target for unit in self.units)
+
   def to_json(self) -> dict[str, Any]:
     return {
       "path": self.path,

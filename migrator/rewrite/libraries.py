@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
+from migrator.analysis import facts
 from migrator.analysis.module import Module
 from migrator.analysis.span import Span
 from migrator.lint import rules
@@ -47,31 +48,57 @@ class Imported(NamedTuple):
   span: Span
 
 
-def reached(programs: Iterable[str], paths: Iterable[str]) -> list[Imported]:
-  """The imports by which programs reach other files, directly and through each other.
+class ImportGraph:
+  """Which files import which, as far as somebody asks.
 
   Args:
-    programs: where to begin.
     paths: the files that may be meant. A file is meant where the dotted name is the end of its
       path, so that a changed `sys.path` does not matter; of several the nearest to the importer.
-
-  Returns:
-    All imports of other files, in the order in which they are found.
   """
-  by_name: dict[str, list[str]] = {}
-  for path in paths:
-    by_name.setdefault(stem(path), []).append(path)
-  found: list[Imported] = []
-  waiting, seen = list(programs), set(programs)
-  while waiting:
-    importer = waiting.pop(0)
-    for dotted, level, cell, span in _imports(importer, by_name):
-      for path in files_of(by_name, dotted, level, importer):
-        found.append(Imported(path, importer, cell, span))
-        if path not in seen:
-          seen.add(path)
-          waiting.append(path)
-  return found
+
+  def __init__(self, paths: Iterable[str]):
+    self._by_name: dict[str, list[str]] = {}
+    for path in paths:
+      self._by_name.setdefault(stem(path), []).append(path)
+    self._imports: dict[str, list[Imported]] = {}
+    self._for_tf1: dict[str, bool] = {}
+
+  def reached(self, program: str) -> list[Imported]:
+    """The imports by which a program reaches other files, directly and through each other."""
+    found: list[Imported] = []
+    waiting, seen = [program], {program}
+    while waiting:
+      for one in self._of(waiting.pop(0)):
+        found.append(one)
+        if one.path not in seen:
+          seen.add(one.path)
+          waiting.append(one.path)
+    return found
+
+  def _of(self, importer: str) -> list[Imported]:
+    if importer not in self._imports:
+      self._imports[importer] = [
+        Imported(path, importer, cell, span)
+        for dotted, level, cell, span in _imports(importer, self._by_name)
+        for path in files_of(self._by_name, dotted, level, importer)
+      ]
+    return self._imports[importer]
+
+  def is_for_tf1(self, program: str) -> bool:
+    """Whether a program, or anything that it imports, is written for TF1: one process has one `tf`."""
+    paths = [program, *(one.path for one in self.reached(program))]
+    return any(self.is_written_for_tf1(path) for path in dict.fromkeys(paths))
+
+  def is_written_for_tf1(self, path: str) -> bool:
+    """Whether a file itself has a name that plain `tf` has in TF1 only."""
+    if path not in self._for_tf1:
+      modules = (Module(newlines.unify(part.text), path) for part in _parts(path))
+      try:
+        found = any(facts.written_for_tf1(module) is not None for module in modules)
+      except (SyntaxError, ValueError, RecursionError):
+        found = False  # has a finding of its own
+      self._for_tf1[path] = found
+    return self._for_tf1[path]
 
 
 def stem(path: str) -> str:
@@ -87,25 +114,31 @@ def _imports(
 
   A file that cannot be read or parsed has a finding of its own.
   """
-  try:
-    with open(path, "rb") as file:
-      source = document.Document.from_bytes(file.read(), path)
-    for part in source.parts():
+  for part in _parts(path):
+    try:
       with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(newlines.unify(part.text))
-      for node in ast.walk(tree):
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
-          continue
-        cell, line = part.locate(node.lineno)
-        last = line + (node.end_lineno or node.lineno) - node.lineno
-        span = Span(line, node.col_offset, last, node.end_col_offset or node.col_offset)
-        for dotted, level in _targets(node):
-          parts = dotted.split(".")
-          if level or parts[-1] in by_name:
-            yield dotted, level, cell, span
-  except (OSError, SyntaxError, ValueError, RecursionError, errors.SourceError):
-    return
+    except (SyntaxError, ValueError, RecursionError):
+      continue
+    for node in ast.walk(tree):
+      if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        continue
+      cell, line = part.locate(node.lineno)
+      last = line + (node.end_lineno or node.lineno) - node.lineno
+      span = Span(line, node.col_offset, last, node.end_col_offset or node.col_offset)
+      for dotted, level in _targets(node):
+        if level or dotted.rpartition(".")[2] in by_name:
+          yield dotted, level, cell, span
+
+
+def _parts(path: str) -> list[document.Document]:
+  """The programs of a file; none where it cannot be read, which has a finding of its own."""
+  try:
+    with open(path, "rb") as file:
+      return list(document.Document.from_bytes(file.read(), path).parts())
+  except (OSError, ValueError, errors.SourceError):
+    return []
 
 
 def _targets(node: ast.stmt) -> Iterator[tuple[str, int]]:
@@ -158,7 +191,7 @@ def left_findings(imports: Iterable[Imported], left: Mapping[str, Finding]) -> l
   """EM909 for each import of a file that could not be rewritten.
 
   Args:
-    imports: as `reached` gives them.
+    imports: as `ImportGraph.reached` gives them.
     left: the first reason of each file that stays.
   """
   found: list[Finding] = []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import os
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Optional
 
 from migrator.rewrite import importers, libraries
 from migrator.rewrite.engine import Options
@@ -32,6 +33,9 @@ class Run:
     self._complain = complain
     self.results: list[FileResult] = []
     self.failed = False
+    # Programs that an earlier run has rewritten, perhaps without what they import.
+    # {path: whether it was written for TF1}
+    self._rewritten_before: dict[str, bool] = {}
 
   def rewrite_text(self, raw: bytes, path: str) -> FileResult:
     """Rewrites bytes that are in no file."""
@@ -44,7 +48,7 @@ class Run:
 
     Nothing is written before all are done: what a program imports changes with it.
     """
-    paths = []
+    paths: list[str] = []
     for file in files:
       paths.append(file.path)
       try:
@@ -52,6 +56,8 @@ class Run:
           raw = stream.read()
         if file.explicit or document.mentions(raw):
           self.results.append(self._rewrite(raw, file.path, self._options))
+          if b"migrator" in raw and b"ModelFn" in raw:
+            self._rewritten_before[file.path] = b"import tensorflow.compat.v1 as" in raw
       except OSError as error:
         self._fail(f"{file.path}: {error.strerror or error}")
     self._rewrite_libraries(paths)
@@ -63,32 +69,49 @@ class Run:
     self._report_importers(paths)
 
   def _rewrite_libraries(self, paths: list[str]) -> None:
-    """Rewrites the modules that the programs with a model_fn of their own import."""
-    programs = [r.path for r in self.results if r.raw is not None and r.keeps_model_fn]
-    if not programs:
+    """Rewrites the modules that the programs with a model_fn of their own import.
+
+    All of a program is written for one version of TensorFlow, and so for TF1 if a part of it is.
+    """
+    rewritten = [r.path for r in self.results if r.raw is not None and r.keeps_model_fn]
+    if not rewritten and not self._rewritten_before:
       return
-    imports = libraries.reached(programs, paths)
-    places = {result.path: i for i, result in enumerate(self.results)}
-    left = {}
-    for path in dict.fromkeys(one.path for one in imports):
-      place = places.get(path)
-      if place is None or path in programs:
+    graph = libraries.ImportGraph(paths)
+    imports: dict[libraries.Imported, None] = {}
+    again: dict[str, Optional[int]] = {}
+    for program in (*rewritten, *self._rewritten_before):
+      found = graph.reached(program)
+      imports.update(dict.fromkeys(found))
+      for_tf1 = self._rewritten_before.get(program, False) or graph.is_for_tf1(program)
+      version = self._options.source_version or (1 if for_tf1 else None)
+      again.update({one.path: version or again.get(one.path) for one in found})
+      if program in rewritten and version and not graph.is_written_for_tf1(program):
+        again[program] = version
+    self._rewrite_again(again)
+    left = {
+      result.path: next((f for f in result.findings if f.code == "EM233"), result.findings[0])
+      for result in self.results
+      if result.path in again and result.findings and result.stays
+    }
+    by_path = {result.path: result for result in self.results}
+    for finding in libraries.left_findings(imports, left):
+      by_path[finding.path].findings.append(finding)
+      by_path[finding.path].left += 1
+
+  def _rewrite_again(self, versions: Mapping[str, Optional[int]]) -> None:
+    """Rewrites files as parts of a program that is written for a version of TensorFlow."""
+    for i, result in enumerate(self.results):
+      if result.path not in versions:
         continue
-      options = dataclasses.replace(self._options, library=frozenset((path,)))
+      path = result.path
+      library = frozenset(() if result.keeps_model_fn else (path,))
+      version = versions[path] or self._options.source_version
+      options = dataclasses.replace(self._options, library=library, source_version=version)
       try:
         with open(path, "rb") as stream:
-          result = self._rewrite(stream.read(), path, options)
+          self.results[i] = self._rewrite(stream.read(), path, options)
       except OSError as error:
         self._fail(f"{path}: {error.strerror or error}")
-        continue
-      self.results[place] = result
-      stays = any(unit.kind == "module" and not unit.target for unit in result.units)
-      if stays and result.findings:
-        left[path] = result.findings[0]
-    for finding in libraries.left_findings(imports, left):
-      importer = self.results[places[finding.path]]
-      importer.findings.append(finding)
-      importer.left += 1
 
   def _rewrite(self, raw: bytes, path: str, options: Options) -> FileResult:
     try:
