@@ -6,11 +6,12 @@ from typing import Any, Optional
 
 import tensorflow as tf
 
-from migrator.runtime.heads.base import CLASSIFY, PREDICT, REGRESS
-
-DEFAULT_KEY = "serving_default"
+DEFAULT_KEY = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 TRAIN_KEY = "train"
 EVAL_KEY = "eval"
+CLASSIFY = tf.saved_model.CLASSIFY_METHOD_NAME
+PREDICT = tf.saved_model.PREDICT_METHOD_NAME
+REGRESS = tf.saved_model.REGRESS_METHOD_NAME
 TRAIN = "tensorflow/supervised/training"
 EVAL = "tensorflow/supervised/eval"
 

@@ -9,7 +9,6 @@ from typing import Any, Optional
 import tensorflow as tf
 
 from migrator.runtime.export import directories, outputs
-from migrator.runtime.heads.base import CLASSIFY, PREDICT, REGRESS
 from migrator.runtime.hosting import savers
 from migrator.runtime.hosting.modes import ModeKeys
 
@@ -18,9 +17,9 @@ _ORDER = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
 _TAGS = {ModeKeys.TRAIN: ["train"], ModeKeys.EVAL: ["eval"], ModeKeys.PREDICT: ["serve"]}
 _TRAIN_OP = "saved_model_train_op"
 _LABELS = {
-  CLASSIFY: "Classify",
-  REGRESS: "Regress",
-  PREDICT: "Predict",
+  outputs.CLASSIFY: "Classify",
+  outputs.REGRESS: "Regress",
+  outputs.PREDICT: "Predict",
   outputs.TRAIN: "Train",
   outputs.EVAL: "Eval",
 }

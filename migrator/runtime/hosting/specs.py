@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from migrator.runtime.export import outputs
 from migrator.runtime.hosting.modes import ModeKeys
 
 
@@ -71,7 +72,7 @@ class EstimatorSpec(_Fields):
       loss=checked_loss(loss, mode),
       predictions=checked_predictions(predictions, mode),
       eval_metric_ops=_metrics(eval_metric_ops),
-      export_outputs=_export_outputs(export_outputs),
+      export_outputs=_export_outputs(export_outputs, predictions, mode),
       training_chief_hooks=checked_hooks(training_chief_hooks),
       training_hooks=checked_hooks(training_hooks),
       scaffold=_scaffold(scaffold),
@@ -167,15 +168,14 @@ def checked_hooks(hooks: Any) -> tuple[Any, ...]:
   return hooks
 
 
-def _export_outputs(outputs: Any) -> Any:
-  """Returns what is exported.
+def _export_outputs(given: Any, predictions: Any, mode: Any) -> Any:
+  """Returns what is exported; of a prediction, with the default signature.
 
   Raises:
-    TypeError: if it is no dict.
+    TypeError: with the Estimator's messages, for anything but a dict of ExportOutput.
+    ValueError: with the Estimator's message, if of several outputs none is the default.
   """
-  if outputs is not None and not isinstance(outputs, dict):
-    raise TypeError(f"export_outputs must be dict, given: {outputs}")
-  return outputs
+  return outputs.serving_outputs(given, predictions) if mode == ModeKeys.PREDICT else given
 
 
 def _scaffold(scaffold: Any) -> Any:
