@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+from collections.abc import Collection
 from typing import Any, Optional
 
 from migrator.analysis import facts, symbols, units
@@ -416,24 +417,28 @@ def _finish(module, path, plan, found, options, decided: _Decisions) -> Result:
       hooks = [dataclasses.replace(h, callback="") for h in hooks]
   remaining = todo.remaining(module.text, text, path)
   if any(result.target == "hosted" for result in results):
-    remaining, more = hosted.sift(remaining)
-    notes += more
+    remaining = hosted.sift(remaining)
+    notes += todo.faults(module.text, path)
   said = {(f.span.line, f.code) for f in reasons}
   remaining = [f for f in remaining if (f.span.line, f.code) not in said]
   findings = sorted({*notes, *reasons, *remaining}, key=Finding.sort_key)
-  names = _changed_names(plan, found, left) if text != module.text else frozenset()
+  names = _changed_names(plan, found, left, decided.hosted) if text != module.text else frozenset()
   return Result(
     text, text != module.text, results, findings, len(left) + len(remaining), names, hooks
   )
 
 
-def _changed_names(plan: Plan, found: list[units.Unit], left: list[units.Unit]) -> frozenset[str]:
+def _changed_names(
+  plan: Plan, found: list[units.Unit], left: list[units.Unit], kept: Collection[units.Unit]
+) -> frozenset[str]:
   top = set(plan.module.tree.body)
   names = {c.name for c in plan.classes if c in top and c not in plan.twins}
   for unit in found:
-    if unit not in left and any(c.statement in top for c in unit.constructions):
+    if unit in left or unit in kept:
+      continue
+    if any(c.statement in top for c in unit.constructions):
       names.add(unit.name)
-    if unit not in left:
+    if unit.functions:
       names.update(f.name for f in unit.functions if f in top)
   for statement, edit in plan.statements.items():
     if statement in top and edit.replacement == [] and isinstance(statement, ast.Assign):

@@ -22,8 +22,6 @@ from migrator.rewrite.plan import Plan, Unsupported
 # What lint says of names that a hosted file keeps, and of what is no other than before: the code
 # still runs in a graph and a session.
 _GRAPHS = ("EM1", "EM217", "EM3", "EM4", "EM602", "EM604")
-# Faults of the program itself, which a hosted program has as it had them before.
-_FAULTS = ("EM411", "EM412", "EM413", "EM416")
 _RUN_CONFIGS = ("tf.estimator.RunConfig", "tf.estimator.tpu.RunConfig", "tf.contrib.tpu.RunConfig")
 _STAND_INS = ("EstimatorSpec", "EvalSpec", "ModelFn", "TPUModelFn", "TrainSpec")
 _DISTRIBUTION = ("train_distribute", "eval_distribute", "experimental_distribute")
@@ -246,12 +244,6 @@ def plan_saver_hooks(plan: Plan) -> None:
     plan.report("EM238", call, directory=plan.module.source(given.value))
 
 
-def sift(findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
-  """Divides what lint says of a hosted file into what is left to a person and what is a note."""
-  left, notes = [], []
-  for finding in findings:
-    if finding.code in _FAULTS:
-      notes.append(finding)
-    elif not finding.code.startswith(_GRAPHS):
-      left.append(finding)
-  return left, notes
+def sift(findings: Iterable[Finding]) -> list[Finding]:
+  """What lint says of a hosted file that is left to a person."""
+  return [finding for finding in findings if not finding.code.startswith(_GRAPHS)]

@@ -31,6 +31,8 @@ _COMPOUND = (
   ast.While,
   ast.With,
 )
+# Of the program itself: one that keeps its graph has them as it had them before.
+_FAULTS = ("EM411", "EM412", "EM413", "EM416")
 _READERS = ("EM508", "EM601")
 _MARK = re.compile(r"#\s*TODO\((EM\d{3})\)")
 
@@ -87,6 +89,11 @@ def remaining(before: str, after: str, path: str) -> list[Finding]:
     same = places.get(_key(finding, new_lines))
     found.append(same.pop(0) if same else finding)
   return found
+
+
+def faults(text: str, path: str) -> list[Finding]:
+  """The faults of a program with a model_fn that it keeps when its model_fn is kept."""
+  return [finding for finding in _lint(text, path) if finding.code in _FAULTS]
 
 
 def _lint(text: str, path: str) -> list[Finding]:

@@ -212,9 +212,6 @@ class Update(tf.train.SessionRunHook):
 @pytest.mark.parametrize(
   ("place", "methods"),
   [
-    ("s = tf.estimator.EstimatorSpec(m, training_hooks=[Clock()])", ["on_train_batch_end"]),
-    ("s = tf.estimator.EstimatorSpec(m, evaluation_hooks=[Clock()])", ["on_test_batch_end"]),
-    ("s = tf.estimator.EstimatorSpec(m, prediction_hooks=[Clock()])", ["on_predict_batch_end"]),
     ("s = tf.estimator.EvalSpec(f, 9, None, [Clock()])", ["on_test_batch_end"]),
     ("s = tf.estimator.TrainSpec(f, hooks=[Clock()])", ["on_train_batch_end"]),
     (
