@@ -9,6 +9,7 @@ from typing import Any, Callable, NamedTuple, Optional, Union
 import tensorflow as tf
 
 from migrator.runtime.export.exporters import checked
+from migrator.runtime.hosting.model_fn import ModelFn
 
 _GLOBAL_STEP = "global_step"
 
@@ -128,7 +129,7 @@ class EvalSpec(_EvalFields):
 
 
 def train_and_evaluate(
-  estimator: Any, train_spec: TrainSpec, eval_spec: EvalSpec
+  estimator: ModelFn, train_spec: TrainSpec, eval_spec: EvalSpec
 ) -> Optional[tuple[Optional[dict], Optional[list]]]:
   """Trains, and evaluates and exports after saves.
 
@@ -151,6 +152,8 @@ def train_and_evaluate(
   """
   if not isinstance(eval_spec, EvalSpec):
     raise TypeError(f"`eval_spec` must have type `tf.estimator.EvalSpec`. Got: {type(eval_spec)}")
+  if not isinstance(estimator, ModelFn):
+    raise TypeError(f"`estimator` must have type `tf.estimator.Estimator`. Got: {type(estimator)}")
   if not isinstance(train_spec, TrainSpec):
     raise TypeError(
       f"`train_spec` must have type `tf.estimator.TrainSpec`. Got: {type(train_spec)}"
