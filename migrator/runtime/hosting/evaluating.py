@@ -24,7 +24,7 @@ def with_loss(metrics: Mapping[str, Any], loss: Any) -> dict[str, Any]:
     ValueError: with the Estimator's messages, if the program has metrics of the names that are taken.
   """
   if LOSS in metrics:
-    raise ValueError(_taken(LOSS))
+    raise ValueError(_taken(f'"{LOSS}"'))
   return {**metrics, LOSS: v1.metrics.mean(loss)}
 
 
@@ -39,14 +39,14 @@ def updates_and_values(metrics: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]
     values[name] = value
     updates.append(update)
   if GLOBAL_STEP in values:
-    raise ValueError(_taken(GLOBAL_STEP))
+    raise ValueError(_taken(f"`{GLOBAL_STEP}`"))
   values[GLOBAL_STEP] = v1.train.get_global_step()
   return tf.group(*updates), values
 
 
 def _taken(name: str) -> str:
   return (
-    f'Metric with name "{name}" is not allowed, because Estimator already defines a default metric '
+    f"Metric with name {name} is not allowed, because Estimator already defines a default metric "
     "with the same name."
   )
 

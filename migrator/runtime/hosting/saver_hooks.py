@@ -45,7 +45,7 @@ class Listening(tf.compat.v1.train.SessionRunHook):
     self._hook = hook
     self._listeners = list(listeners)
     self._host = host
-    self._wants_stop = False
+    self._saved: list[int] = []
 
   def begin(self) -> None:
     self._hook.begin()
@@ -57,7 +57,7 @@ class Listening(tf.compat.v1.train.SessionRunHook):
     with self._hearing():
       self._hook.after_create_session(session, coord)
     # A stop is heard at the saves of steps only.
-    self._wants_stop = False
+    self._tell(session)
 
   def before_run(self, run_context: Any) -> Any:
     return self._hook.before_run(run_context)
@@ -65,25 +65,28 @@ class Listening(tf.compat.v1.train.SessionRunHook):
   def after_run(self, run_context: Any, run_values: Any) -> None:
     with self._hearing():
       self._hook.after_run(run_context, run_values)
-    if self._wants_stop:
+    if self._tell(run_context.session):
       run_context.request_stop()
 
   def end(self, session: Any) -> None:
     with self._hearing():
       self._hook.end(session)
+    self._tell(session)
     step = int(session.run(self._step))
     for listener in self._listeners:
       listener.end(session, step)
 
   def _hearing(self) -> Any:
     """Returns a context in which the saves are those of the hook."""
-    return self._host.heard_by(self._before, self._after)
+    return self._host.heard_by(self._before, lambda session, step: self._saved.append(step))
 
   def _before(self, session: Any, step: int) -> None:
     for listener in self._listeners:
       listener.before_save(session, step)
 
-  def _after(self, session: Any, step: int) -> None:
-    for listener in self._listeners:
-      if listener.after_save(session, step):
-        self._wants_stop = True
+  def _tell(self, session: Any) -> bool:
+    """Tells the listeners of what has been saved; returns whether one wants to stop."""
+    saved, self._saved = self._saved, []
+    # All of them hear of it, also after the first that wants to stop.
+    answers = [listener.after_save(session, step) for step in saved for listener in self._listeners]
+    return any(answers)
