@@ -74,13 +74,13 @@ class _FilePass:
     if head is None:
       self._replace(use, found)
       return
-    if not aliases.is_certain(self._module, head):
-      self._refuse("EM906", node, name=self._module.source(head), symbol=symbol.path)
-      return
     bound = f"{symbol.path}.".startswith(f"{head_symbol.path}.")
     depth = len(head_symbol.path.split(".")) if bound else 0
     if self._is_variable(head) and depth >= found.length:
-      return  # its value is replaced
+      return  # its value is replaced, be it one of several
+    if not aliases.is_certain(self._module, head):
+      self._refuse("EM906", node, name=self._module.source(head), symbol=symbol.path)
+      return
     via = replacements.home(head_symbol.path)
     rest = ".".join(symbol.path.split(".")[depth : found.length])
     # TensorFlow's own modules are no places to import modules from: some are attributes only.

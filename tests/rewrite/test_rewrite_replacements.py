@@ -178,6 +178,18 @@ def test_a_name_that_may_be_something_else_is_refused():
   """)
 
 
+def test_a_variable_with_several_values_stays_when_each_value_is_replaced():
+  new = _body("""
+    import tensorflow as tf
+    cell = tf.nn.rnn_cell.LSTMCell
+    if other:
+      cell = make_cell
+    cells = [cell(3), cell(4)]
+  """)
+  assert new.startswith("cell = runtime.rnn_cell.LSTMCell\n")
+  assert new.endswith("cells = [cell(3), cell(4)]")
+
+
 def test_star_imports_of_removed_modules_are_refused():
   assert set(codes("from tensorflow.estimator import *\ne = Estimator(f)")) == {"EM907"}
 
