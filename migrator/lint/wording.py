@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from migrator.analysis import private_names
 from migrator.analysis.symbols import Symbol
 from migrator.lint import counterparts, successors
 
@@ -68,6 +69,16 @@ def spelled(symbol: Symbol) -> str:
   if symbol.api == "v1" and symbol.path.startswith("tf."):
     return "tf.compat.v1" + symbol.path[2:]
   return symbol.path
+
+
+def public(symbol: Symbol) -> str:
+  """Words for the public name of what stands under a private path."""
+  if symbol.path.startswith("tf."):
+    return f"public: `{spelled(symbol)}`"
+  areas = private_names.areas(symbol.path)
+  if not areas:
+    return "it has no public name"
+  return f"its names are public in {' and '.join(f'`{area}`' for area in areas)}"
 
 
 def mode_key(path: str) -> Optional[str]:

@@ -396,6 +396,8 @@ def _finish(module, path, plan, found, options, decided: _Decisions) -> Result:
     results = [r for r in results if (r.kind, r.target) != (units.MODULE, "hosted")]
   notes, plan.findings = (list(plan.findings) if changed else []), []
   hosted.report_obstacles(plan, decided.obstacles)
+  for unit in left:
+    hosted.report_left(plan, decided.hosted.get(unit))
   _report_left(plan, left, {**decided.refused, **plan.refused_hooks})
   reasons, text = list(plan.findings), module.text
   if changed:

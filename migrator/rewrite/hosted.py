@@ -153,9 +153,11 @@ def _values(plan: Plan, refusal: Unsupported) -> dict[str, Any]:
   symbol = plan.module.resolve(refusal.node)
   values: dict[str, Any] = {"what": "", "name": plan.module.source(refusal.node)}
   if symbol is not None:
-    values.update(name=symbol.path, **wording.of(symbol))
-  elif "symbol" in refusal.values:
-    values.update(wording.of(symbols.Symbol(refusal.values["symbol"])))
+    values.update(name=symbol.path, module=symbol.path, public=wording.public(symbol))
+    values.update(wording.of(symbol))
+  elif "symbol" in refusal.values:  # of an import
+    symbol = symbols.canonical(refusal.values["symbol"])
+    values.update(module=symbol.path, public=wording.public(symbol), **wording.of(symbol))
   return {**values, **refusal.values}
 
 
@@ -163,6 +165,12 @@ def report_obstacles(plan: Plan, obstacles: Iterable[Unsupported]) -> None:
   """A finding for each use that keeps a file from being hosted."""
   for obstacle in obstacles:
     plan.report(obstacle.code, obstacle.node, **_values(plan, obstacle))
+
+
+def report_left(plan: Plan, why: Optional[Unsupported]) -> None:
+  """What kept a unit from being taken apart, where it cannot be hosted either."""
+  if why is not None:
+    plan.report(why.code, why.node, **_values(plan, why))
 
 
 def problem(unit: units.Unit) -> Unsupported:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from migrator.analysis import private_names, stars, symbols
+from migrator.analysis import stars, symbols
 from migrator.analysis.module import Use
 from migrator.lint import symbol_table, values, wording
 from migrator.lint.checks.registry import Context, Report, check, hook_classes
@@ -31,7 +31,7 @@ def named_symbols(context: Context) -> Iterator[Report]:
       spelled = _spelling(context, use)
       if code is not None or table.code(_private_path(spelled)) is not None:
         yield _guarded(context, use, _PRIVATE) or Report(
-          _PRIVATE, use.span, {"module": spelled, "public": _public(use.symbol)}
+          _PRIVATE, use.span, {"module": spelled, "public": wording.public(use.symbol)}
         )
       continue
     if code is None or code == _PRIVATE:
@@ -160,16 +160,6 @@ def _private_path(spelled: str) -> str:
   """The private module path as the rules list it."""
   tail = spelled.partition(".")[2]
   return "tensorflow." + tail.rpartition("python.estimator")[0] + tail[tail.find("python.") :]
-
-
-def _public(symbol: symbols.Symbol) -> str:
-  """Words for the public name of what stands under a private path."""
-  if symbol.path.startswith("tf."):
-    return f"public: `{wording.spelled(symbol)}`"
-  areas = private_names.areas(symbol.path)
-  if not areas:
-    return "it has no public name"
-  return f"its names are public in {' and '.join(f'`{area}`' for area in areas)}"
 
 
 def _spelling(context: Context, use: Use) -> str:
