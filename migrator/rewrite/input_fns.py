@@ -193,6 +193,9 @@ def _checked(plan: Plan, node: ast.expr, signature: _Signature) -> str:
     if mode is None:
       raise Unsupported("EM205", node, what=f"`{text}` may take `mode`")
     arguments.append(f'mode="{mode}"')
+  takes_params = "params" in (*signature.required, *signature.optional) or not signature.listed
+  if takes_params and plan.filled_params != "{}":
+    arguments.append(f"params={plan.filled_params}")
   return f"{plan.runtime()}.input_dataset({', '.join(arguments)})"
 
 
@@ -226,7 +229,7 @@ def _filled(plan: Plan, node: ast.expr, signature: _Signature) -> list[str]:
         raise Unsupported("EM205", node, what=f"{who} takes `mode`")
       filled.append(f'mode="{mode}"')
     elif name == "params":
-      filled.append("params={}")
+      filled.append(f"params={plan.filled_params}")
     elif name in _FILLED:
       raise Unsupported("EM205", node, what=f"{who} takes `{name}`")
     elif name in signature.required:

@@ -84,6 +84,8 @@ class Plan:
     self.dataset_functions: list[ast.FunctionDef] = []
     self.refused_hooks: dict[ast.ClassDef, Unsupported] = {}
     self.tf = "tf"
+    # What the Estimator gave an input function as `params`.
+    self.filled_params = "{}"
     self.in_loop = False  # whether the trainings of the file become loops of their own
     self.pending_writers: list[Any] = []
     self.moved_comments: set[str] = set()

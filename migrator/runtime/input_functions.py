@@ -9,7 +9,9 @@ from typing import Any, Callable, Optional
 import tensorflow as tf
 
 
-def input_dataset(input_fn: Callable, mode: Optional[str] = None) -> tf.data.Dataset:
+def input_dataset(
+  input_fn: Callable, mode: Optional[str] = None, params: Any = None
+) -> tf.data.Dataset:
   """Calls an input function as the Estimator called it, and returns its Dataset.
 
   The Estimator gave it those of the arguments `mode`, `params` and `config` that it took (`_call_input_fn` in
@@ -18,6 +20,7 @@ def input_dataset(input_fn: Callable, mode: Optional[str] = None) -> tf.data.Dat
   Args:
     input_fn: what the `input_fn=` of the Estimator was.
     mode: "train", "eval" or "infer".
+    params: those of the Estimator, if it had any.
 
   Raises:
     TypeError: if it returns anything but a Dataset, as tensors of a TF1 graph, or takes a RunConfig.
@@ -30,7 +33,7 @@ def input_dataset(input_fn: Callable, mode: Optional[str] = None) -> tf.data.Dat
     )
   if "mode" in parameters and mode is None:
     raise TypeError(f"{name} takes `mode`; call input_dataset(..., mode=) with it.")
-  given: dict[str, Any] = {"mode": mode, "params": {}}
+  given: dict[str, Any] = {"mode": mode, "params": {} if params is None else params}
   result = input_fn(**{key: value for key, value in given.items() if key in parameters})
   if not isinstance(result, tf.data.Dataset):
     raise TypeError(

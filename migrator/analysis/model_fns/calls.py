@@ -112,6 +112,19 @@ def _is_pure(module: Module, call: ast.Call, seen: frozenset) -> bool:
   return isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS
 
 
+_STEPS = ("tf.train.get_global_step", "tf.train.get_or_create_global_step", "tf.contrib.framework.")
+
+
+def reads_step(module: Module, node: ast.AST) -> bool:
+  """Whether some code, or the functions of the file that it calls, asks for the global step."""
+  codes = [node, *helpers(module, node)]
+  return any(
+    isinstance(call, ast.Call) and path(module, call).startswith(_STEPS)
+    for code in codes
+    for call in ast.walk(code)
+  )
+
+
 def helpers(module: Module, node: ast.AST) -> dict[ast.FunctionDef, Optional[ast.Call]]:
   """The functions of the file that some code calls, and those that these call."""
   found: dict[ast.FunctionDef, Optional[ast.Call]] = {}

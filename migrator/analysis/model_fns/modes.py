@@ -23,10 +23,12 @@ class Unreadable(Exception):
   Args:
     node: the place.
     reason: what is there, as the end of a sentence.
+    of_choice: whether it may only say that the network was taken to end at a wrong variable.
   """
 
-  def __init__(self, node: ast.AST, reason: str):
+  def __init__(self, node: ast.AST, reason: str, of_choice: bool = False):
     super().__init__(reason)
+    self.of_choice = of_choice
     self.node = node
     self.reason = reason
 

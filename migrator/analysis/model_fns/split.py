@@ -20,6 +20,8 @@ MODEL_LOSSES = "_losses"  # behind the name of a Keras model
 _SPEC = frozenset(
   ("mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs", "training_hooks")
 )
+# What the runtime gives the pieces by name.
+_TAKEN = frozenset(("features", "labels", LOSSES, "params", TRAINING))
 _LOGGING_HOOKS = frozenset(("tf.train.LoggingTensorHook", "tf.train.SummarySaverHook"))
 
 
@@ -102,13 +104,15 @@ class Splitter:
     self._training = {trained.index, *train_flow.needed(trained)}
     self._training -= train_flow.needed(self._specs[TRAIN]["loss"])
     wanted = self._wanted()
-    reason: Optional[Unreadable] = None
+    reasons: list[Unreadable] = []
     for outputs in self._candidates():
       try:
         return self._cut(outputs, wanted)
       except Unreadable as found:
-        reason = reason or found
-    raise reason or Unreadable(self._function.node, "no variable of it is the output of a network")
+        reasons.append(found)
+    if not reasons:
+      raise Unreadable(self._function.node, "no variable of it is the output of a network")
+    raise min(reasons, key=lambda reason: reason.of_choice)
 
   # -- what there is ------------------------------------------------------------------
 
@@ -178,6 +182,8 @@ class Splitter:
     flow = flows[TRAIN]
     forward = self._piece(flow, inside[TRAIN], None)
     forward.parameters |= flow.parameters(inside[TRAIN])
+    if set(outputs) & _TAKEN:
+      raise Unreadable(function.node, f"`{outputs[0]}` means something else as a parameter")
     bad = forward.parameters & {"labels", "config", LOSSES}
     if bad:
       what = min(bad)
@@ -241,7 +247,7 @@ class Splitter:
         place = (
           f"`{what.partition(chr(10))[0]}` is part of its network, but stands behind its outputs"
         )
-        raise Unreadable(leaf.node, place)
+        raise Unreadable(leaf.node, place, of_choice=True)
       inside |= flow.closure([index])
     return inside
 
@@ -272,9 +278,13 @@ class Splitter:
     value = Value(value.node, value.index)
     indexes = flow.needed(value, stops)
     if not indexes & stops:
-      raise Unreadable(value.node, f"its {name} does not depend on the output of its network")
+      raise Unreadable(
+        value.node, f"its {name} does not depend on the output of its network", of_choice=True
+      )
     indexes -= stops
-    # The statement that adds `spec["loss"]` is none of its own.
+    for node in (value.node, *(flow.leaves[i].node for i in indexes)):
+      if calls.reads_step(self._module, node):
+        raise Unreadable(node, f"its {name} reads the global step")
     for index in indexes:
       effect = next(calls.effects(self._module, flow.leaves[index].node), None)
       if effect is not None:

@@ -76,11 +76,12 @@ def read(flow: Flow, value: Value) -> TrainOp:
   Raises:
     Unreadable: it is made in a way that is not known.
   """
-  runs_updates = False
+  runs_updates, scopes = False, set()
   while True:
     leaf, value = flow.leaves[value.index], flow.resolve(value)
     for around in {id(w): w for w in (*leaf.withs, *flow.leaves[value.index].withs)}.values():
       runs_updates |= _runs_updates(flow, around, value.index)
+      scopes |= {_path(flow, i.context_expr.func) for i in around.items}  # type: ignore[attr-defined]
     call = value.node
     if not isinstance(call, ast.Call):
       raise Unreadable(call, "its train_op is not made by a call that the function shows")
@@ -100,6 +101,10 @@ def read(flow: Flow, value: Value) -> TrainOp:
     made = _apply(flow, call, value.index)
   else:
     raise Unreadable(call, f"its train_op is made by `{flow.function.module.source(call.func)}()`")
+  # The names of slots begin with the variable scope; those of Adam's powers also with others.
+  is_adam = _path(flow, made.optimizer.node.func).endswith("AdamOptimizer")  # type: ignore[attr-defined]
+  if "tf.variable_scope" in scopes or (is_adam and "tf.name_scope" in scopes):
+    raise Unreadable(call, "the variables of its optimizer are named after a scope around it")
   made.runs_updates = runs_updates
   return made
 

@@ -116,7 +116,9 @@ def check(plan: Plan, unit: units.Unit, function: Function) -> None:
     _check_code(module, node)
     _check_keras(module, node)
   for node in ast.walk(function.node):
-    if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.Await, ast.NamedExpr)):
+    if isinstance(
+      node, (ast.Global, ast.Nonlocal, ast.Yield, ast.Await, ast.NamedExpr, ast.Delete)
+    ):
       raise Unreadable(node, "it binds variables outside of itself")
     if isinstance(node, ast.Name) and node.id == "params" and not isinstance(node.ctx, ast.Load):
       raise Unreadable(node, "it changes `params`")

@@ -155,6 +155,7 @@ class Writer:
       node = flow.leaves[index].node
       if not isinstance(node, ast.Assign):
         raise Unreadable(node, "its optimizer is made under conditions")
+    self._check_early(call, [flow.leaves[i].node for i in indexes])
     parameters = flow.parameters(indexes) | {n for n, at in reads.items() if at < 0}
     if parameters - {"params"}:
       raise Unreadable(call, f"its optimizer depends on `{min(parameters - {'params'})}`")
@@ -169,6 +170,18 @@ class Writer:
     body = [*leading, *emit.statement(f"return {written}", self._style.nested())]
     self._add([*lines, *[emit.indented(line, self._style) for line in body]])
     return name
+
+  def _check_early(self, call: ast.Call, statements: list[ast.stmt]) -> None:
+    """What the optimizer is made of was read when the training began, and now is before that."""
+    module = self._plan.module
+    for node in (n for part in (call, *statements) for n in ast.walk(part)):
+      if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+        continue
+      scope, bindings = module.scope_of[node].lookup(node.id)
+      if scope is self._split.function.scope or len(bindings) < 2:
+        continue
+      if not all(binding.kind in ("import", "def", "class") for binding in bindings):
+        raise Unreadable(node, f"its optimizer depends on `{node.id}`, which has several values")
 
   def _clipped(self, piece: Piece) -> str:
     """The function that does to the gradients what the model_fn did."""

@@ -50,7 +50,18 @@ class SplitTarget(LoopTarget):
   def __init__(self, plan: Plan, tf: str, unit: units.Unit, split: Split, resume_data: bool):
     super().__init__(plan, tf, unit, True, resume_data)
     self.split = split
+    given = unit.constructions[0].arguments.get("params")
+    is_none = given is None or plan.module.constant(given.value) is None
+    self.params = None if is_none else given
     self.variable = plan.fresh("network", f"{self.base}_network")
+
+  def write(self) -> list[canned.Network]:
+    if self.params is not None:
+      self.plan.filled_params = f"{self.variable}.params"
+    try:
+      return super().write()
+    finally:
+      self.plan.filled_params = "{}"
 
   def check(self, networks: list[canned.Network]) -> None:
     super().check(networks)
@@ -77,9 +88,10 @@ class SplitTarget(LoopTarget):
     node, item = canned.read_directory(plan, arguments.get("model_dir"), policy)
     config = arguments.get("config")
     items = [pieces.forward]
-    given = arguments.get("params")
-    if given is not None and plan.module.constant(given.value) is not None:
-      items.append(f"params={text.expression(plan, given.value)}")
+    if self.params is not None:
+      items.append(f"params={text.expression(plan, self.params.value)}")
+    elif pieces.params or "params" in self.split.forward.parameters:
+      items.append("params={}")
     made = emit.bracketed(f"{plan.runtime()}.Network(", items, ")", self.plan.style)
     return SplitNetwork(
       [],
