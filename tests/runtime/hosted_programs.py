@@ -104,14 +104,13 @@ def pairs(features, labels, mode, params):
   def encode(words, reuse):
     with v1.variable_scope("encoder", reuse=reuse):
       table = v1.get_variable("table", [20, 4])
-      outputs, _ = v1.nn.bidirectional_dynamic_rnn(
+      outputs, state = v1.nn.dynamic_rnn(
         cells.LSTMCell(3),
-        cells.GRUCell(3),
         tf.gather(table, words),
         sequence_length=features["length"],
         dtype=tf.float32,
       )
-      return tf.reduce_max(tf.concat(outputs, 2), 1)
+      return tf.concat([tf.reduce_max(outputs, 1), state.h], 1)
 
   both = tf.concat([encode(features["left"], None), encode(features["right"], True)], 1)
   logits = params["api"].layers.dense(both, 2, name="top")
