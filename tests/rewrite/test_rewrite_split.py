@@ -282,3 +282,27 @@ e.export_savedmodel("out", serving)
     "runtime.export_saved_model(\n            network",
     "\n            predictions_fn",
   ]
+
+
+def test_a_network_with_several_outputs_hands_them_to_all_pieces():
+  body = """
+def model_fn(features, labels, mode, params):
+    hidden = tf.layers.dense(features["x"], params["n"])
+    first = tf.layers.dense(hidden, 2)
+    second = tf.layers.dense(hidden, 1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"a": first, "b": second})
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, first)
+    loss += tf.reduce_mean(second)
+    if mode == tf.estimator.ModeKeys.EVAL:
+        return tf.estimator.EstimatorSpec(mode, loss=loss)
+    train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+"""
+  text = transformed(HEAD + body + CALLS)
+  found = functions(text)
+  assert found["forward"].endswith("return first, second")
+  assert found["predictions_fn"].startswith("def predictions_fn(first, second):")
+  assert found["loss_fn"].endswith("loss += tf.reduce_mean(second)\n    return loss")
+  assert "outputs = network(features, training=True)" in text
+  assert "loss = loss_fn(labels, *outputs)" in text

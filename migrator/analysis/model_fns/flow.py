@@ -212,6 +212,13 @@ class Flow:
         return value
       value = Value(statement.value, index)
 
+  def identity(self, value: Value) -> tuple:
+    """What is equal for values that are certain to be the same, also in other modes."""
+    made = self.resolve(value)
+    name = made.node.id if isinstance(made.node, ast.Name) else self._record_key(made.node)
+    index = self._before[made.index].get(name, -1) if name else -1
+    return (made.node,) if index < 0 else (name, self.leaves[index].node)
+
   def closure(self, start: Iterable[int], stop: Iterable[int] = ()) -> set[int]:
     """The statements that some statements depend on, they themselves included.
 

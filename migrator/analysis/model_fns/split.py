@@ -96,8 +96,8 @@ class Splitter:
     self._check_specs()
     train_flow = self._flows[TRAIN]
     self._train = train_ops.read(train_flow, self._specs[TRAIN]["train_op"])
-    loss = train_flow.resolve(self._specs[TRAIN]["loss"])
-    if train_flow.resolve(self._train.loss).node is not loss.node:
+    loss = self._specs[TRAIN]["loss"]
+    if train_flow.identity(self._train.loss) != train_flow.identity(loss):
       raise Unreadable(self._train.loss.node, "what is minimized is not the loss that it returns")
     trained = self._specs[TRAIN]["train_op"]
     # Where it is an entry of `spec`, the statement that adds it is none that it depends on.
@@ -110,6 +110,12 @@ class Splitter:
         return self._cut(outputs, wanted)
       except Unreadable as found:
         reasons.append(found)
+    several = self._several(wanted)
+    if len(several) > 1:
+      try:
+        return self._cut(several, wanted)
+      except Unreadable as found:
+        reasons.insert(0, found)
     if not reasons:
       raise Unreadable(self._function.node, "no variable of it is the output of a network")
     raise min(reasons, key=lambda reason: reason.of_choice)
@@ -171,6 +177,26 @@ class Splitter:
       names = [n for n in _assigned(statement) if (n,) not in found]
       found += [(n,) for n in names]
     return found
+
+  def _several(self, wanted: dict[tuple[str, str], Value]) -> tuple[str, ...]:
+    """The variables of the smallest network that something behind it reads."""
+    found: dict[str, int] = {}
+    for (mode, _), value in wanted.items():
+      flow = self._flows[mode]
+      made = [
+        i
+        for i, leaf in enumerate(flow.leaves)
+        if calls.has_effect(self._module, leaf.node)
+        and not (mode == TRAIN and i in self._training)
+        and not self._is_hook(leaf.node)
+        and not self._depends_on_labels(flow, i)
+      ]
+      inside = flow.closure(made)
+      network = {i for i in inside if flow.closure([i]) & set(made)}
+      behind = flow.needed(value) - inside
+      reads = [flow.reaching(value), *(flow.reads[i] for i in behind)]
+      found |= {name: i for read in reads for name, i in read.items() if i in network}
+    return tuple(sorted(found, key=lambda name: (found[name], name)))
 
   # -- a cut --------------------------------------------------------------------------
 
@@ -311,8 +337,8 @@ class Splitter:
     for other in losses[1:]:
       assert first.result is not None and other.result is not None
       same = [leaf.node for leaf in first.leaves] == [leaf.node for leaf in other.leaves]
-      nodes = [p.flow.resolve(p.result).node for p in (first, other)]  # type: ignore[arg-type]
-      if not same or nodes[0] is not nodes[1]:
+      values = [p.flow.identity(p.result) for p in (first, other)]  # type: ignore[arg-type]
+      if not same or values[0] != values[1]:
         raise Unreadable(
           other.result.node, "the loss of evaluations is another one than that of training"
         )
