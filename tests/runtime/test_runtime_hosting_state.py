@@ -61,6 +61,41 @@ def test_the_old_checkpoints_are_read_and_never_touched(api, trained, tmp_path):
   assert state.model_checkpoint_path == model.latest_checkpoint()
 
 
+def test_what_a_programs_own_hooks_save_to_the_old_place_goes_to_the_new_one(
+  api, trained, tmp_path
+):
+  shutil.copytree(trained, tmp_path / "m")
+  (tmp_path / "m" / "graph.pbtxt").write_text("of the old program")
+
+  class Best(v1.train.SessionRunHook):
+    def begin(self):
+      self.saver = v1.train.Saver()
+
+    def end(self, session):
+      self.saved = self.saver.save(
+        session, str(tmp_path / "m" / "best"), latest_filename="best_state"
+      )
+
+  best = Best()
+  savers = []
+
+  def model_fn(features, labels, mode, params):
+    spec = hosted_programs.linear(features, labels, mode, params)
+    savers.append(v1.train.Saver(max_to_keep=1))
+    hook = v1.train.CheckpointSaverHook(str(tmp_path / "m"), save_steps=2, saver=savers[0])
+    return spec._replace(training_hooks=[hook])
+
+  model = make(api, tmp_path / "m", model_fn)
+  model.train(hosted_programs.linear_input, [best], steps=3)
+  names = {path.name for path in (tmp_path / "m").iterdir() if path.is_file()}
+  names = {name for name in names if "tfevents" not in name}
+  assert names == {path.name for path in trained.iterdir()} | {"graph.pbtxt"}
+  assert (tmp_path / "m" / "graph.pbtxt").read_text() == "of the old program"
+  assert best.saved == str(tmp_path / "m" / "tf2" / "best")
+  assert steps_on_disk(tmp_path / "m" / "tf2") == [7]
+  assert (tmp_path / "m" / "tf2" / "graph.pbtxt").exists()
+
+
 def test_a_checkpoint_that_does_not_fit_is_told_in_one_error(api, trained, tmp_path):
   shutil.copytree(trained, tmp_path / "m")
   model = make(api, tmp_path / "m", wider)

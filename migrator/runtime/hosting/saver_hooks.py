@@ -35,7 +35,7 @@ class GraphWriter(tf.compat.v1.train.SessionRunHook):
 
 
 class Listening(tf.compat.v1.train.SessionRunHook):
-  """A program's own saver hook, with the listeners of `train` added to it.
+  """A program's own saver hook, with the listeners of `train` added to it; its graph goes to `tf2`.
 
   They hear of its saves after its own listeners do, as in the Estimator, which added them at the end of
   its list.
@@ -54,7 +54,7 @@ class Listening(tf.compat.v1.train.SessionRunHook):
       listener.begin()
 
   def after_create_session(self, session: Any, coord: Any) -> None:
-    with self._hearing():
+    with self._hearing(), self._host.graph_moved():
       self._hook.after_create_session(session, coord)
     # A stop is heard at the saves of steps only.
     self._tell(session)

@@ -14,6 +14,7 @@ from migrator.runtime import other_checkpoints, state
 from migrator.runtime.hosting import places, restoring
 
 _HOSTED = "hosted_by_migrator"
+_GRAPH = "graph.pbtxt"
 
 
 class Host:
@@ -44,6 +45,21 @@ class Host:
       yield
     finally:
       self._saving, self._saved = before
+
+  @contextlib.contextmanager
+  def graph_moved(self) -> Iterator[None]:
+    """Moves the graph that a hook of the program writes in this context to `tf2`, too."""
+    path = os.path.join(self.model_dir, _GRAPH)
+    before = _content(path)
+    yield
+    if _content(path) == before:
+      return
+    new = places.new_place(self.model_dir)
+    tf.io.gfile.makedirs(new)
+    tf.io.gfile.rename(path, os.path.join(new, _GRAPH), overwrite=True)
+    if before is not None:
+      with tf.io.gfile.GFile(path, "wb") as file:
+        file.write(before)
 
   def take(self, savers: Iterable[Any]) -> None:
     """Takes care of savers of the program."""
@@ -152,3 +168,11 @@ def session_saver(scaffold: Any, **options: Any) -> Any:
 
 def _nothing(session: Any, step: Any) -> None:
   """Nobody listens."""
+
+
+def _content(path: str) -> Optional[bytes]:
+  """Returns the bytes of a file, None if there is none."""
+  if not tf.io.gfile.exists(path):
+    return None
+  with tf.io.gfile.GFile(path, "rb") as file:
+    return file.read()

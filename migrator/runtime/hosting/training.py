@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Optional
+from typing import Any
 
 import tensorflow as tf
 
@@ -64,11 +64,17 @@ def make_session(
   for listener in saving_listeners:
     if listener not in heard:
       heard.append(listener)
-  own = _saver_hook(worker_hooks + chief_hooks)
-  if own is not None:
-    listening = saver_hooks.Listening(own, heard, host) if heard else own
-    worker_hooks = [listening if hook is own else hook for hook in worker_hooks]
-    chief_hooks = [listening if hook is own else hook for hook in chief_hooks]
+  given = worker_hooks + chief_hooks
+  if any(_saves(hook) for hook in given):
+    # The Estimator gave the listeners to the first one.
+    first = iter([heard])
+    worker_hooks, chief_hooks = (
+      [
+        saver_hooks.Listening(hook, next(first, ()), host) if _saves(hook) else hook
+        for hook in hooks_of
+      ]
+      for hooks_of in (worker_hooks, chief_hooks)
+    )
   elif config.save_checkpoints_secs or config.save_checkpoints_steps:
     if config.checkpoint_save_graph_def:
       chief_hooks.insert(0, saver_hooks.GraphWriter(places.new_place(model_dir)))
@@ -86,16 +92,16 @@ def make_session(
   elif heard:
     raise ValueError(listeners_module.NO_SAVER)
   all_hooks = [*chief_hooks, *_summary_hooks(spec, config, model_dir), *worker_hooks]
-  all_hooks.append(saver_hooks.Taking(host, list(all_hooks)))
+  all_hooks.append(saver_hooks.Taking(host, [*given, *all_hooks]))
   creator = savers.Creator(
     spec.scaffold, lambda: places.newest(model_dir), config.master, config.session_config
   )
   return v1.train.MonitoredSession(creator, hooks=all_hooks)
 
 
-def _saver_hook(hooks: Iterable[Any]) -> Optional[Any]:
-  """Returns the first hook of the program that saves."""
-  return next((hook for hook in hooks if isinstance(hook, v1.train.CheckpointSaverHook)), None)
+def _saves(hook: Any) -> bool:
+  """Returns whether a hook of the program saves."""
+  return isinstance(hook, v1.train.CheckpointSaverHook)
 
 
 def _summary_hooks(spec: Any, config: Any, model_dir: str) -> list[Any]:
