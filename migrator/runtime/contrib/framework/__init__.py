@@ -3,7 +3,6 @@
 from migrator.runtime.contrib.framework.arg_scope import (
   add_arg_scope,
   arg_scope,
-  arg_scope_func_key,
   current_arg_scope,
   has_arg_scope,
 )
@@ -36,7 +35,6 @@ __all__ = [
   "add_arg_scope",
   "add_model_variable",
   "arg_scope",
-  "arg_scope_func_key",
   "assert_or_get_global_step",
   "assign_from_checkpoint",
   "assign_from_checkpoint_fn",

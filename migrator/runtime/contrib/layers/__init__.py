@@ -51,7 +51,6 @@ from migrator.runtime.contrib.layers.pooling import (
   avg_pool3d,
   max_pool2d,
   max_pool3d,
-  pool,
 )
 from migrator.runtime.contrib.layers.regularizers import (
   apply_regularization,
@@ -105,7 +104,6 @@ __all__ = [
   "max_pool3d",
   "one_hot_encoding",
   "optimize_loss",
-  "pool",
   "relu",
   "relu6",
   "repeat",

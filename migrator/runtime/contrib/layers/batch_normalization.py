@@ -17,6 +17,7 @@ from migrator.runtime.contrib.framework.variables import model_variable
 from migrator.runtime.contrib.layers import utils
 from migrator.runtime.contrib.layers.moving_averages import assign_moving_average
 from migrator.runtime.contrib.layers.weights import (
+  add_to_collections,
   channels_axis,
   finished,
   layer_scope,
@@ -44,9 +45,10 @@ def _unpartitioned():
 class _Variables:
   """The variables of one batch normalization."""
 
-  def __init__(self, make, center, scale):
-    self.beta = make("beta", True) if center else None
-    self.gamma = make("gamma", True) if scale else None
+  def __init__(self, make, center, scale, order):
+    made = {name: make(name, True) for name in order if {"beta": center, "gamma": scale}[name]}
+    self.beta = made.get("beta")
+    self.gamma = made.get("gamma")
     with _unpartitioned():
       self.moving_mean = make("moving_mean", False)
       self.moving_variance = make("moving_variance", False)
@@ -66,7 +68,7 @@ def _model_variables(shape, dtype, center, scale, trainable, initializers, regul
       trainable=trained and trainable,
     )
 
-  return _Variables(make, center, scale)
+  return _Variables(make, center, scale, ("beta", "gamma"))
 
 
 def _layer_variables(shape, dtype, center, scale, trainable, initializers, regularizers, among):
@@ -80,11 +82,16 @@ def _layer_variables(shape, dtype, center, scale, trainable, initializers, regul
       initializers.get(name, _INITIAL[name]),
       regularizers.get(name) if trained else None,
       trained and trainable,
-      among,
+      None,
       name,
     )
 
-  return _Variables(make, center, scale)
+  made = _Variables(make, center, scale, ("gamma", "beta"))
+  for name in ("moving_mean", "moving_variance", "beta", "gamma"):
+    variable = getattr(made, name)
+    if variable is not None:
+      add_to_collections(variable, among, name)
+  return made
 
 
 def _fused(inputs, variables, channels, epsilon, is_training, data_format):
