@@ -445,6 +445,8 @@ def _changed_names(
   for statement, edit in plan.statements.items():
     if statement in top and edit.replacement == [] and isinstance(statement, ast.Assign):
       names.update(t.id for t in statement.targets if isinstance(t, ast.Name))
+    if statement in top and edit.replacement and isinstance(statement, ast.FunctionDef):
+      names.add(statement.name)  # a model_fn that was taken apart
   return frozenset(names)
 
 

@@ -306,3 +306,27 @@ def model_fn(features, labels, mode, params):
   assert found["loss_fn"].endswith("loss += tf.reduce_mean(second)\n    return loss")
   assert "outputs = network(features, training=True)" in text
   assert "loss = loss_fn(labels, *outputs)" in text
+
+
+def test_an_estimator_that_a_function_returns_becomes_an_object_of_the_loop():
+  calls = """
+
+def make(rate):
+    return tf.estimator.Estimator(model_fn, "m", params={"n": 3, "rate": rate})
+
+
+def main():
+    e = make(0.1)
+    e.train(input_fn, max_steps=10)
+    print(e.evaluate(input_fn, steps=2))
+
+
+main()
+"""
+  text = transformed(HEAD + THREE_BRANCHES + calls)
+  assert 'network = runtime.Network(forward, params={"n": 3, "rate": rate})' in text
+  assert "return types.SimpleNamespace(" in text
+
+
+def test_a_model_fn_that_is_gone_is_a_changed_name():
+  assert "model_fn" in run(HEAD + THREE_BRANCHES + CALLS).changed_names

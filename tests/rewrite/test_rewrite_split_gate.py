@@ -114,3 +114,18 @@ def test_params_reach_the_input_functions_that_take_them():
   result = run(head + THREE_BRANCHES + CALLS)
   assert "train(lambda: input_fn(params=network.params), max_steps=10)" in result.text
   assert "evaluate(input_fn(params=network.params), steps=2)" in result.text
+
+
+def test_params_of_an_estimator_that_is_handed_on_keep_the_model_fn_whole():
+  head = HEAD.replace("def input_fn():", "def input_fn(params):")
+  calls = """
+
+def make():
+    return tf.estimator.Estimator(model_fn, "m", params={"n": 3, "rate": 0.1})
+
+
+e = make()
+e.train(input_fn, max_steps=10)
+"""
+  result = run(head + THREE_BRANCHES + calls)
+  assert [unit.target for unit in result.units] == ["hosted"]

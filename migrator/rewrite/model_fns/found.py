@@ -94,8 +94,8 @@ def _function(plan: Plan, unit: units.Unit) -> Function:
   module = plan.module
   if unit.kind != "Estimator":
     raise Unreadable(unit.node, f"a {unit.kind} adds things of its own to the model_fn")
-  if len(unit.constructions) != 1 or unit.handle:
-    raise Unreadable(unit.node, "the estimator is handed on, or made at several places")
+  if len(unit.constructions) != 1:
+    raise Unreadable(unit.node, "the estimator is made at several places")
   call = unit.constructions[0].call
   argument = unit.constructions[0].arguments.get("model_fn")
   if argument is None:

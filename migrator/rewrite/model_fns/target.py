@@ -56,16 +56,23 @@ class SplitTarget(LoopTarget):
     self.variable = plan.fresh("network", f"{self.base}_network")
 
   def write(self) -> list[canned.Network]:
+    plan = self.plan
     if self.params is not None:
-      self.plan.filled_params = f"{self.variable}.params"
+      plan.filled_params = f"{self.variable}.params"
     try:
-      return super().write()
+      networks = super().write()
     finally:
-      self.plan.filled_params = "{}"
+      filled, plan.filled_params = plan.filled_params, "{}"
+    if self.unit.handle and filled != "{}":
+      edits = [line for e in plan.statements.values() for line in e.replacement or ()]
+      if any(f"params={filled}" in line for line in (*edits, *plan.expressions.values())):
+        what = "an input function takes `params` where the estimator is handed on"
+        raise self._refusal(Unreadable(self.unit.node, what))
+    return networks
 
   def check(self, networks: list[canned.Network]) -> None:
     super().check(networks)
-    for call in self.trainings:
+    for call in self.trainings if not self.unit.handle else ():
       if self.plan.module.scope_of[call.call] is not self.plan.module.scope_of[self.unit.node]:
         what = "it is trained in another function than where it is made"
         raise self._refusal(Unreadable(call.call, what))
