@@ -12,8 +12,8 @@ _KNOWN = ("features", "labels", "losses", "params", "training")
 def call(function: Callable[..., Any], outputs: Any, **known: Any) -> Any:
   """Calls a function of the outputs of a network.
 
-  Parameters called `features`, `labels`, `losses`, `params` and `training` get these. A single other one gets the
-  outputs whatever it is called; several get a part of the outputs each: a dict's by name, a tuple's in order.
+  Parameters called `features`, `labels`, `losses`, `params` and `training` get these. The others get a part of the
+  outputs each: a dict's by name, a tuple's in order. A single one that is no key of a dict gets all of them.
 
   Args:
     function: what to call.
@@ -26,10 +26,10 @@ def call(function: Callable[..., Any], outputs: Any, **known: Any) -> Any:
   parameters = inspect.signature(function).parameters
   arguments = {name: known.get(name) for name in parameters if name in _KNOWN}
   others = [name for name, p in parameters.items() if name not in _KNOWN and (p.default is p.empty)]
-  if len(others) == 1:
-    arguments[others[0]] = outputs
-  elif isinstance(outputs, Mapping) and set(others) <= set(outputs):
+  if isinstance(outputs, Mapping) and set(others) <= set(outputs):
     arguments.update({name: outputs[name] for name in others})
+  elif len(others) == 1:
+    arguments[others[0]] = outputs
   elif others and isinstance(outputs, (list, tuple)) and len(others) == len(outputs):
     arguments.update(zip(others, outputs))
   elif others:

@@ -123,7 +123,7 @@ class Network:
     """Notes that the variables are there."""
     if self.built:
       return
-    self.built = True
+    self.built = self._store.complete = True
     with tf.init_scope():
       while self._when_built:
         self._when_built.pop(0)()
@@ -132,21 +132,12 @@ class Network:
     """Runs `forward` in the graph that is being traced; returns its outputs and the losses."""
     arguments = {"features": given[0], "training": training, "params": self.params}
     arguments["labels"] = given[1] if len(given) > 1 else None
-    before = set(self._store.variables)
     # The tables that it makes live as long as somebody holds them.
     with resources.recorded() as made, self._store.fresh():
       outputs = self._forward(**{n: v for n, v in arguments.items() if n in self._takes})
       losses = _v1.get_collection(_v1.GraphKeys.REGULARIZATION_LOSSES)
       losses = [tf.convert_to_tensor(loss) for loss in losses]
     self.tables.extend(made)
-    more = [name for name in self._store.variables if name not in before]
-    if self.built and more:
-      for name in more:
-        del self._store.variables[name]
-      raise ValueError(
-        f"forward makes other variables with training={training} than when the network was built: "
-        f"{', '.join(more)}. It has to make the same ones in the same order in each call."
-      )
     return outputs, losses
 
   @property

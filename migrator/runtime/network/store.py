@@ -41,12 +41,14 @@ class VariableStore:
     variables: all that a TF1 checkpoint holds, in the order in which they were made.
     others: those that it does not hold: local ones, and the state of random number generators.
     global_step: what `tf.compat.v1.train.get_global_step()` finds.
+    complete: whether all variables have been made.
   """
 
   def __init__(self, global_step: tf.Variable):
     self.variables: dict[str, tf.Variable] = {}
     self.others: dict[str, tf.Variable] = {}
     self.global_step = global_step
+    self.complete = False
     self._making = False
     self._used: set[str] = set()
     self._graph: Any = None
@@ -67,10 +69,7 @@ class VariableStore:
     graph.add_to_collection(_KEYS.GLOBAL_STEP, self.global_step)
     graph.add_to_collection(_KEYS.GLOBAL_VARIABLES, self.global_step)
     try:
-      with contextlib.ExitStack() as scopes:
-        with tf.init_scope():  # Keras makes its variables there.
-          scopes.enter_context(tf.variable_creator_scope(self._create))
-        scopes.enter_context(tf.variable_creator_scope(self._create))
+      with tf.variable_creator_scope(self._create):
         yield
     finally:
       self._used, self._graph = used, around
@@ -121,8 +120,14 @@ class VariableStore:
     """Makes a variable outside of the function that is being traced.
 
     Raises:
+      ValueError: if there is a checkpoint of all variables already.
       NotImplementedError: if TF1 had it in parts, or its initial value is computed from the input.
     """
+    if self.complete:
+      raise ValueError(
+        f"{name} was not made when the network was built: the function has to make the same variables in "
+        "each call, with training=True and without. Layers of Keras need a `name`."
+      )
     part = _PART.fullmatch(name)
     if part:
       raise NotImplementedError(
