@@ -53,13 +53,16 @@ class ImportGraph:
 
   Args:
     paths: the files that may be meant. A file is meant where the dotted name is the end of its
-      path, so that a changed `sys.path` does not matter; of several the nearest to the importer.
+      path, of several the nearest to the importer, if the folder in which the name begins is
+      above the importer, or beside such a folder: that a changed `sys.path` does not matter, but
+      a module of the same name in another project is not meant.
   """
 
   def __init__(self, paths: Iterable[str]):
     self._by_name: dict[str, list[str]] = {}
     for path in paths:
-      self._by_name.setdefault(stem(path), []).append(path)
+      if path.endswith(".py"):
+        self._by_name.setdefault(stem(path), []).append(path)
     self._imports: dict[str, list[Imported]] = {}
     self._for_tf1: dict[str, bool] = {}
 
@@ -81,6 +84,7 @@ class ImportGraph:
         Imported(path, importer, cell, span)
         for dotted, level, cell, span in _imports(importer, self._by_name)
         for path in files_of(self._by_name, dotted, level, importer)
+        if level or _is_near(path, dotted, importer)
       ]
     return self._imports[importer]
 
@@ -185,6 +189,16 @@ def files_of(
       found.append(path)
   near = {path: len(os.path.commonpath([own, os.path.abspath(path)])) for path in found}
   return [path for path in found if near[path] == max(near.values())]
+
+
+def _is_near(path: str, dotted: str, importer: str) -> bool:
+  """Whether the folder in which a dotted name begins is one above its importer or beside one."""
+  place = os.path.abspath(path)
+  place = os.path.dirname(place) if os.path.basename(place) == "__init__.py" else place
+  for _ in dotted.split("."):
+    place = os.path.dirname(place)
+  folder = os.path.join(os.path.dirname(os.path.abspath(importer)), "")
+  return any(folder.startswith(os.path.join(top, "")) for top in (place, os.path.dirname(place)))
 
 
 def left_findings(imports: Iterable[Imported], left: Mapping[str, Finding]) -> list[Finding]:

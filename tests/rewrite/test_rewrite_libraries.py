@@ -88,6 +88,19 @@ def test_modules_of_modules_packages_and_relative_imports_are_followed(run):
   assert texts["lib/unused.py"] == textwrap.dedent(NETWORKS)
 
 
+def test_a_module_of_the_same_name_in_another_project_is_not_meant(run):
+  texts, _ = run(
+    {
+      "one/trainer/program.py": PROGRAM,
+      "two/trainer/networks.py": NETWORKS,
+      "three/bin/program.py": PROGRAM,
+      "three/src/networks.py": NETWORKS,
+    }
+  )
+  assert texts["two/trainer/networks.py"] == textwrap.dedent(NETWORKS)
+  assert "runtime.layers.dense" in texts["three/src/networks.py"]
+
+
 def test_a_name_without_a_replacement_keeps_the_module_and_is_said_at_the_import(run):
   networks = NETWORKS + "\n  y = tf.contrib.gan.gan_model\n"
   texts, results = run({"program.py": PROGRAM, "networks.py": networks})
