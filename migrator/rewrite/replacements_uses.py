@@ -13,6 +13,8 @@ from migrator.rewrite import replacements_imports as imported
 from migrator.rewrite.plan import Plan, Unsupported
 
 _TF = symbols.Symbol("tf")
+# Arguments that the strategies of contrib took and those of tf.distribute do not.
+_STRATEGY = ("devices", "device", "cross_device_ops")
 
 
 def plan_file(plan: Plan, whole: bool) -> list[Unsupported]:
@@ -92,12 +94,22 @@ class _FilePass:
 
   def _replace(self, use: Use, found: replacements.Replacement) -> None:
     node = use.node
+    if use.symbol.path.startswith("tf.contrib.distribute.") and self._has_old_arguments(node):
+      self._obstacles.append(replacements.unsupported(use.symbol, node))
+      return
     for _ in range(len(use.symbol.path.split(".")) - found.length):
       if not isinstance(node, ast.Attribute):
         self._refuse("EM906", use.node, name=self._module.source(use.node), symbol=use.symbol.path)
         return
       node = node.value
     self._plan.expressions[node] = self.tf_text(node, found.path)
+
+  def _has_old_arguments(self, node: ast.AST) -> bool:
+    """Whether a call of a strategy gives more than devices, as `num_gpus`."""
+    call = self._module.parents.get(node)
+    if not isinstance(call, ast.Call) or call.func is not node:
+      return False
+    return len(call.args) > 1 or any(k.arg not in _STRATEGY for k in call.keywords)
 
   def _without_replacement(self, use: Use) -> None:
     """A removed module that only stands for a name, as in `layers = tf.layers`; else an obstacle."""

@@ -170,6 +170,12 @@ def test_names_without_a_replacement_are_refused_with_the_rule_of_lint():
   """) == ["EM201", "EM901", "EM903", "EM219"]
 
 
+def test_strategies_of_contrib_are_replaced_unless_their_arguments_are_gone():
+  text = "import tensorflow as tf\ns = tf.contrib.distribute.MirroredStrategy({})\n"
+  assert "s = tf.distribute.MirroredStrategy()" in replaced(text.format(""))
+  assert codes(text.format("num_gpus=2")) == ["EM901"]
+
+
 def test_a_name_that_may_be_something_else_is_refused():
   assert "EM906" in codes("""
     import tensorflow as tf
