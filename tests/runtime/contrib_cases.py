@@ -4,6 +4,7 @@ Runs in Python 3.7 with TensorFlow 1.15, too. A case is a function (tf, contrib)
 graph of its own, where `contrib` has the modules layers, slim, framework, crf, rnn, losses and metrics.
 """
 
+import tempfile
 import zlib
 
 import numpy as np
@@ -561,6 +562,30 @@ def contrib_cell(tf, size):
   from migrator.runtime import rnn_cell
 
   return rnn_cell.BasicRNNCell(size)
+
+
+@case
+def tables_of_words(tf, contrib):
+  words = ["a", "b", "c"]
+  with tempfile.NamedTemporaryFile("w", suffix=".txt", delete=False) as file:
+    file.write("a\nb\nc\n")
+  lookup = contrib.lookup
+  wanted = tf.constant(["c", "a", "other", "more", "b"])
+  numbers = tf.constant([2, 0, 7], tf.int64)
+
+  def joined(texts):
+    return tf.compat.v1.reduce_join(texts, separator=",")
+
+  return {
+    "list": lookup.index_table_from_tensor(words).lookup(wanted),
+    "buckets": lookup.index_table_from_tensor(words, 5).lookup(wanted),
+    "integers": lookup.index_table_from_tensor([30, 10], default_value=9, dtype=tf.int64).lookup(
+      tf.constant([10, 30, 5], tf.int64)
+    ),
+    "file": lookup.index_table_from_file(file.name, 2, 2).lookup(wanted),
+    "words": joined(lookup.index_to_string_table_from_tensor(words).lookup(numbers)),
+    "lines": joined(lookup.index_to_string_table_from_file(file.name, 3, "?").lookup(numbers)),
+  }
 
 
 @case

@@ -11,7 +11,7 @@ import numpy as np
 COLLECTIONS = ("model_variables", "W", "B", "all", "mine", "ends", "biases", "weights")
 # These start as the program made them.
 KEPT = ("local_step", "biased", "learning_rate", "global_step", "beta1_power", "beta2_power")
-SIGNATURES = ("layers", "framework", "losses", "crf", "rnn")
+SIGNATURES = ("layers", "framework", "lookup", "losses", "crf", "rnn")
 
 
 def plain(value):
@@ -77,6 +77,7 @@ def run(tf, contrib, name):
         "updates": [len(v1.get_collection(key)) for key in ("update_ops", "own")],
       }
       session.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+      session.run(v1.tables_initializer())
       for one in v1.global_variables():
         value = _initial(tf, one)
         if value is not None:
