@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Collection
 from typing import Any, Optional
 
-from migrator.analysis import facts, symbols, units
+from migrator.analysis import facts, hosting, symbols, units
 from migrator.analysis.module import Module
 from migrator.lint import wording
 from migrator.lint.finding import Finding
@@ -207,7 +207,7 @@ def _plan(module, path, found, options, decided: _Decisions) -> Optional[Plan]:
     return None
   hook_notes.report_order(plan)
   if options.hooks == "all":
-    keeps = bool(hosts) or hosted.is_hosted(module)
+    keeps = bool(hosts) or hosting.is_hosted(module.text)
     all_hooks.convert(plan, tf, _snapshot, _restore, hosted=keeps)
   _check_shared(plan, written, decided.refused, networks)
   decided.twins |= _needed_twins(plan)

@@ -23,7 +23,6 @@ from migrator.rewrite.plan import Plan, Unsupported
 # still runs in a graph and a session.
 _GRAPHS = ("EM1", "EM217", "EM3", "EM4", "EM602", "EM604")
 _RUN_CONFIGS = ("tf.estimator.RunConfig", "tf.estimator.tpu.RunConfig", "tf.contrib.tpu.RunConfig")
-_STAND_INS = ("EstimatorSpec", "EvalSpec", "ModelFn", "TPUModelFn", "TrainSpec")
 _DISTRIBUTION = ("train_distribute", "eval_distribute", "experimental_distribute")
 FORM = "keeps its model_fn, which runs in a graph"
 _SAVER_HOOK = tuple(
@@ -64,16 +63,6 @@ def library(module: Module) -> list[units.Unit]:
     return []
   name = os.path.splitext(os.path.basename(module.filename))[0]
   return [units.Unit(name, units.MODULE, symbols.Symbol("tf"), "v1", "", module.tree.body[0])]
-
-
-def is_hosted(module: Module) -> bool:
-  """Whether a file has been rewritten to keep a model_fn already."""
-  return "migrator" in module.text and any(
-    isinstance(node, ast.Attribute)
-    and node.attr in _STAND_INS
-    and module.resolve(node) == symbols.Symbol(f"migrator.runtime.{node.attr}")
-    for node in module.scope_of
-  )
 
 
 def _is_hint(module: Module, node: ast.AST) -> bool:

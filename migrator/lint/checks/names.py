@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from migrator.analysis import stars, symbols
+from migrator.analysis import hosting, stars, symbols
 from migrator.analysis.module import Use
 from migrator.lint import symbol_table, values, wording
 from migrator.lint.checks.registry import Context, Report, check, hook_classes
@@ -17,6 +17,8 @@ _HOOK_RULES = ("EM301", "EM303", "EM305")
 # Useful without a session, and public in every TF2 as tf.compat.v1.train.X.
 _KEPT_IN_COMPAT = ("tf.train.NanLossDuringTrainingError", "tf.train.SecondOrStepTimer")
 _ENABLING = ("tf.enable_eager_execution", "tf.enable_v2_behavior")
+# Rules about graphs and sessions, in which a file runs that keeps its model_fn.
+_OF_GRAPHS = ("EM217", "EM301", "EM303", "EM305", "EM4", "EM602", "EM604")
 # Rules about names that do the same work in `tf.compat.v1.train`, also with eager execution.
 _WORK_IN_COMPAT = ("EM405", "EM407", "EM408", "EM409", "EM604")
 
@@ -151,6 +153,8 @@ def _is_kept(context: Context, use: Use, code: str) -> bool:
   """Whether `tf.compat.v1.train` still has it, and it is worth something there."""
   if use.symbol.api != "v1":
     return False
+  if code.startswith(_OF_GRAPHS) and hosting.is_hosted(context.module.text):
+    return not context.is_of_estimator(use)
   if code in _WORK_IN_COMPAT and use.symbol.path.startswith("tf.train."):
     return True
   return use.symbol.path in _KEPT_IN_COMPAT and not context.is_of_estimator(use)
@@ -189,5 +193,8 @@ def hooks(context: Context) -> Iterator[Report]:
   for node, base, symbol in hook_classes(context.module):
     if context.is_guarded(base, "EM301"):
       continue  # `named_symbols` reports the name
+    in_estimator = "estimator" in context.module.source(base)
+    if symbol.api == "v1" and not in_estimator and hosting.is_hosted(context.module.text):
+      continue  # the training that uses it runs a session
     code = "EM305" if symbol.path.endswith(".CheckpointSaverListener") else "EM301"
     yield context.report(code, base, name=node.name)
