@@ -103,6 +103,14 @@ def test_batch_normalization_whose_updates_are_run_is_taken_apart():
   assert "UPDATE_OPS" not in result.text
 
 
+def test_updates_of_keras_layers_are_in_no_collection():
+  layer = '    hidden = tf.keras.layers.BatchNormalization(name="bn")(hidden, training=True)\n    logits ='
+  body = replaced(("    logits =", layer), (TRAIN, UPDATES + TRAIN))
+  result = run(HEAD + body + CALLS)
+  assert [unit.target for unit in result.units] != ["loop"]
+  assert any("never move" in f.message for f in result.findings)
+
+
 def test_a_model_fn_of_two_estimators_is_hosted():
   more = '\nf = tf.estimator.Estimator(model_fn, "other", params={"n": 2, "rate": 0.1})\n'
   result = run(HEAD + THREE_BRANCHES + CALLS + more + "f.train(input_fn, max_steps=1)\n")

@@ -96,7 +96,7 @@ _REFUSED = {
 }
 _OTHER_MODULES = ("numpy.", "math.", "os.path.", "collections.", "functools.", "itertools.", "six.")
 _MORE_MODULES = ("logging.", "absl.", "random.", "re.", "copy.", "operator.", "typing.")
-_BATCH_NORM = ("batch_norm", "BatchNorm", "batchnorm")
+_BATCH_NORM = ("batch_norm", "BatchNorm", ".nets.", ".nets_factory")
 
 
 def check(plan: Plan, unit: units.Unit, function: Function) -> None:
@@ -241,10 +241,7 @@ def check_split(plan: Plan, unit: units.Unit, split: Split) -> None:
     Unreadable: with the reason.
   """
   module = plan.module
-  if not split.train.runs_updates:
-    for node in _batch_norms(module, split.function):
-      what = "the moving statistics of its batch normalization never move, and would from then on"
-      raise Unreadable(node, what)
+  _check_updates(module, split)
   _check_modes(module, split)
   if "labels" not in split.loss.parameters:
     raise Unreadable(split.function.node, "its loss does not read `labels`")
@@ -256,11 +253,26 @@ def check_split(plan: Plan, unit: units.Unit, split: Split) -> None:
         raise Unreadable(node, "a variable of it is bound again behind its network")
 
 
-def _batch_norms(module: Module, function: Function) -> Iterator[ast.AST]:
+def _check_updates(module: Module, split: Split) -> None:
+  """A network's moving statistics move with each step of the training: so must the model_fn's."""
+  attributes = {n.attr for n in ast.walk(split.function.node) if isinstance(n, ast.Attribute)}
+  texts = {n.value for n in ast.walk(split.function.node) if isinstance(n, ast.Constant)}
+  # Keras layers have their updates for themselves, those of TF1 put them into a collection.
+  runs = {
+    True: split.train.runs_updates and "updates" in attributes,
+    False: split.train.runs_updates and bool({"UPDATE_OPS"} & attributes or {"update_ops"} & texts),
+  }
+  for node, path in _batch_norms(module, split.function):
+    if not runs[path.startswith("tf.keras.")]:
+      what = "the moving statistics of its batch normalization never move, and would from then on"
+      raise Unreadable(node, what)
+
+
+def _batch_norms(module: Module, function: Function) -> Iterator[tuple[ast.AST, str]]:
+  """What makes batch normalization, or networks of TensorFlow that have it; and its full name."""
   for code in _code(module, function):
     for node in ast.walk(code):
-      name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-      if isinstance(node, (ast.Attribute, ast.Name)) and any(n in name for n in _BATCH_NORM):
-        symbol = module.resolve(node)
-        if symbol is not None and calls.path(module, ast.Call(node, [], [])).startswith("tf."):
-          yield node
+      symbol = module.resolve(node) if isinstance(node, (ast.Attribute, ast.Name)) else None
+      path = symbol.path if symbol is not None else ""
+      if path.startswith("tf.") and any(part in path for part in _BATCH_NORM):
+        yield node, path
