@@ -61,7 +61,10 @@ class Run:
       except OSError as error:
         self._fail(f"{file.path}: {error.strerror or error}")
     self._rewrite_libraries(paths)
+    known = set(paths)
     for result in self.results:
+      if result.path not in known:
+        continue  # stdin's: whoever gave it gets it back
       try:
         self._write(result)
       except OSError as error:
