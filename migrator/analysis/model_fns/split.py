@@ -7,69 +7,20 @@ comes behind is computed by functions of it and of the labels.
 from __future__ import annotations
 
 import ast
-import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Optional
 
 from migrator.analysis.model_fns import calls, specs, train_ops
 from migrator.analysis.model_fns.flow import Flow, Value
-from migrator.analysis.model_fns.modes import EVAL, PREDICT, TRAIN, Function, Leaf, Unreadable
+from migrator.analysis.model_fns.modes import EVAL, PREDICT, TRAIN, Function, Unreadable
+from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, TRAINING, Piece, Split
 
-LOSSES, TRAINING = "losses", "training"
-MODEL_LOSSES = "_losses"  # behind the name of a Keras model
 _SPEC = frozenset(
   ("mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs", "training_hooks")
 )
 # What the runtime gives the pieces by name.
 _TAKEN = frozenset(("features", "labels", LOSSES, "params", TRAINING))
 _LOGGING_HOOKS = frozenset(("tf.train.LoggingTensorHook", "tf.train.SummarySaverHook"))
-
-
-@dataclasses.dataclass
-class Piece:
-  """A function of the new program.
-
-  Attributes:
-    leaves: its statements, in order.
-    result: what it returns; None where it returns the outputs of the network.
-    parameters: of the model_fn that it reads, and new ones.
-    flow: of the mode in which it was read.
-  """
-
-  leaves: list[Leaf]
-  result: Optional[Value]
-  parameters: set[str]
-  flow: Flow
-
-
-@dataclasses.dataclass
-class Split:
-  """A model_fn in pieces.
-
-  Attributes:
-    function: the model_fn.
-    outputs: the variables in which the network ends, as parameters of what follows.
-    results: the expressions that the network returns for them.
-    forward: the network.
-    loss, metrics, predictions, exports: of what the modes return; None where they return none.
-    train: the train_op.
-    gradients: what is done to the gradients, None for nothing.
-    flows: of the modes.
-    dropped: statements of the training that have no counterpart.
-  """
-
-  function: Function
-  outputs: tuple[str, ...]
-  results: tuple[str, ...]
-  forward: Piece
-  loss: Piece
-  metrics: Optional[Piece]
-  predictions: Optional[Piece]
-  exports: Optional[Piece]
-  train: train_ops.TrainOp
-  gradients: Optional[Piece]
-  flows: dict[str, Flow]
-  dropped: list[ast.stmt]
 
 
 class Splitter:

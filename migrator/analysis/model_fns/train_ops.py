@@ -137,7 +137,8 @@ def _runs_updates(flow: Flow, around: ast.With, index: int) -> bool:
     path = _path(flow, call.func) if isinstance(call, ast.Call) else ""
     if path in ("tf.name_scope", "tf.variable_scope", "tf.device"):
       continue
-    if path != "tf.control_dependencies" or not _is_updates(flow, call.args[0], index):  # type: ignore[attr-defined]
+    waits = path == "tf.control_dependencies" and isinstance(call, ast.Call) and bool(call.args)
+    if not waits or not _is_updates(flow, call.args[0], index):  # type: ignore[attr-defined]
       raise Unreadable(around, "its train_op waits for something else than the update operations")
     runs = True
   return runs

@@ -16,7 +16,8 @@ from migrator.analysis.model_fns.modes import (
   Unreadable,
   returns,
 )
-from migrator.analysis.model_fns.split import Split, Splitter
+from migrator.analysis.model_fns.pieces import Split
+from migrator.analysis.model_fns.split import Splitter
 from migrator.rewrite.model_fns import gate, spelling
 from migrator.rewrite.plan import Plan, Unsupported
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from migrator.analysis import local_calls, symbols, units
 from migrator.analysis.model_fns import calls
 from migrator.analysis.model_fns.modes import Function, Unreadable
-from migrator.analysis.model_fns.split import Split
+from migrator.analysis.model_fns.pieces import Split
 from migrator.analysis.module import Module
 from migrator.rewrite.plan import Plan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analysis.model_fns import calls
-from migrator.analysis.model_fns.split import Split
+from migrator.analysis.model_fns.pieces import Split
 from migrator.rewrite.plan import Plan
 
 

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 
 from migrator.analysis.model_fns.modes import TRAIN, Unreadable
-from migrator.analysis.model_fns.split import LOSSES, Piece, Split
+from migrator.analysis.model_fns.pieces import LOSSES, Piece, Split
 from migrator.rewrite import emit, optimizers
 from migrator.rewrite.model_fns import text
 from migrator.rewrite.plan import Plan

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from migrator.analysis.model_fns.modes import Function, Unreadable
-from migrator.analysis.model_fns.split import LOSSES, MODEL_LOSSES, TRAINING
+from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, TRAINING
 from migrator.analysis.module import Module
 from migrator.rewrite.plan import Plan
 

@@ -8,7 +8,7 @@ from typing import Union
 
 from migrator.analysis import units
 from migrator.analysis.model_fns.modes import Unreadable
-from migrator.analysis.model_fns.split import Split
+from migrator.analysis.model_fns.pieces import Split
 from migrator.rewrite import canned, columns, config_sources, emit, run_config
 from migrator.rewrite.loop import LoopTarget
 from migrator.rewrite.loop_methods import FUNCTIONS

@@ -6,7 +6,7 @@ import ast
 from typing import Optional
 
 from migrator.analysis.model_fns.modes import Leaf
-from migrator.analysis.model_fns.split import Piece
+from migrator.analysis.model_fns.pieces import Piece
 from migrator.rewrite import emit
 from migrator.rewrite.plan import Plan, Unsupported
 
