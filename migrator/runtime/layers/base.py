@@ -6,10 +6,8 @@ function is given a name; an explicit scope is used as it stands, another gets a
 
 from __future__ import annotations
 
-import collections
 import copy
 import inspect
-import re
 import weakref
 from collections.abc import Callable
 from typing import Any, Optional
@@ -17,12 +15,11 @@ from typing import Any, Optional
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.layers import values
+from migrator.runtime.layers import graphs, values
 from migrator.runtime.layers.input_spec import InputSpec
 
 v1 = tf.compat.v1
 _KEYS = v1.GraphKeys
-_CREATED: weakref.WeakKeyDictionary[Any, collections.Counter[str]] = weakref.WeakKeyDictionary()
 
 
 class Layer:
@@ -58,10 +55,13 @@ class Layer:
     self._updates: list[Any] = []
     self._losses: list[Any] = []
     self._base_name = name.name if isinstance(name, v1.VariableScope) else name
-    self._name = name if isinstance(name, str) and name else _unique_name(type(self).__name__)
-    self._base_name = self._base_name or _snake_case(type(self).__name__)
+    self._name = name if isinstance(name, str) and name else graphs.unique_name(type(self).__name__)
+    self._base_name = self._base_name or graphs.snake_case(type(self).__name__)
     self._scope: Optional[Any] = None
     self._current_scope: Optional[Any] = None
+    # In which graph losses and updates are, and what makes the losses in another one.
+    self._graph: Optional[weakref.ref[Any]] = None
+    self._regularized: list[tuple[str, Any, Callable[[Any], Any]]] = []
     if scope:
       with v1.variable_scope(scope) as self._scope:
         pass
@@ -167,8 +167,9 @@ class Layer:
       self._current_scope = scope
       if "scope" in inspect.signature(self.call).parameters:
         kwargs["scope"] = scope
-      inputs = tf.nest.map_structure(_tensor, inputs)
+      inputs = tf.nest.map_structure(graphs.tensor, inputs)
       with v1.name_scope(scope.original_name_scope):
+        self._enter_graph()
         if not self.built:
           self._build(inputs)
         self._check(inputs)
@@ -176,7 +177,7 @@ class Layer:
         if outputs is None:
           raise ValueError(f"{type(self).__name__}.call returned None: it has to return a tensor")
         self._regularize_activity(outputs)
-    _collect(self.updates, _KEYS.UPDATE_OPS)
+    graphs.collect(self.updates, _KEYS.UPDATE_OPS)
     return outputs
 
   def add_weight(
@@ -248,12 +249,13 @@ class Layer:
           aggregation=aggregation,
           partitioner=partitioner,
         )
-        if regularizer is not None and created:
-          for part in _parts(variable):
-            with v1.name_scope(f"{name}/Regularizer"):
-              loss = values.regularizer(regularizer)(part)  # type: ignore[misc]
-            if loss is not None:
-              self.add_loss(loss)
+        if created:
+          parts, own = graphs.parts(variable), values.regularizer(regularizer)
+          if outer is not None:
+            self._regularized += [(name, part, outer) for part in parts]
+          if own is not None:
+            self._regularized += [(name, part, own) for part in parts]
+            self._regularize(self._regularized[-len(parts) :])
     self._track(variable, trainable)
     return variable
 
@@ -267,7 +269,7 @@ class Layer:
     found = [loss() if callable(loss) else loss for loss in tf.nest.flatten(losses)]
     found = [loss for loss in found if loss is not None]
     self._losses.extend(found)
-    _collect(found, _KEYS.REGULARIZATION_LOSSES)
+    graphs.collect(found, _KEYS.REGULARIZATION_LOSSES)
 
   def add_update(self, updates: Any, inputs: Any = None) -> None:
     """Adds operations, or functions that return one, that have to run with a training step."""
@@ -299,6 +301,26 @@ class Layer:
     with taken as self._scope:
       pass
 
+  def _regularize(self, weights: list[tuple[str, Any, Callable[[Any], Any]]]) -> None:
+    for name, part, regularizer in weights:
+      with v1.name_scope(f"{name}/Regularizer"):
+        loss = regularizer(part)
+      if loss is not None:
+        self.add_loss(loss)
+
+  def _enter_graph(self) -> None:
+    """Makes the losses of a layer that has variables again in each graph that it is called in.
+
+    Of a tf.function there is a graph for each kind of arguments; TF1 has one in all.
+    """
+    around = graphs.around()
+    if self._graph is not None and self._graph() in around:
+      return
+    known, self._graph = self._graph is not None, weakref.ref(around[0])
+    if known:
+      self._losses, self._updates = [], []
+      self._regularize(self._regularized)
+
   def _build(self, inputs: Any) -> None:
     first = tf.nest.flatten(inputs)[0]
     if self._dtype is None and hasattr(first, "dtype"):
@@ -320,40 +342,10 @@ class Layer:
         self.add_loss(loss / tf.cast(tf.shape(output)[0], loss.dtype))
 
   def _track(self, variable: Any, trainable: bool) -> None:
-    parts = _parts(variable)
+    parts = graphs.parts(variable)
     # A getter of the scope may have made it one that is not trained.
     trained = trainable and all(getattr(part, "trainable", False) for part in parts)
     kept = self._trainable_weights if trained else self._non_trainable_weights
     for part in parts:
       if not any(part is other for other in kept):
         kept.append(part)
-
-
-def _parts(variable: Any) -> list[Any]:
-  """Returns the parts of a partitioned variable, or the variable."""
-  # The class of partitioned variables has no public name in TF 2.
-  return [variable] if isinstance(variable, (tf.Variable, tf.Tensor)) else list(variable)
-
-
-def _collect(elements: list[Any], collection: str) -> None:
-  if tf.executing_eagerly():
-    return
-  kept = v1.get_collection_ref(collection)
-  known = {id(element) for element in kept}
-  kept.extend(element for element in elements if id(element) not in known)
-
-
-def _tensor(value: Any) -> Any:
-  return tf.convert_to_tensor(value) if isinstance(value, (np.ndarray, float, int)) else value
-
-
-def _snake_case(name: str) -> str:
-  words = re.sub("([a-z])([A-Z])", r"\1_\2", re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)).lower()
-  return f"private{words}" if words.startswith("_") else words
-
-
-def _unique_name(class_name: str) -> str:
-  base = _snake_case(class_name)
-  counts = _CREATED.setdefault(v1.get_default_graph(), collections.Counter())
-  counts[base] += 1
-  return f"{base}_{counts[base]}"

@@ -50,20 +50,18 @@ class Pooling(Layer):
   def call(self, inputs: Any) -> Any:
     """Returns the largest value, or the mean, of each window."""
     first = self.data_format == "channels_first"
+    size, strides, axis = self.pool_size, self.strides, 3 if first else 2
+    if self.rank == 1:
+      inputs, size, strides = tf.expand_dims(inputs, axis), (*size, 1), (*strides, 1)
     # Channels in front: no processor pools three dimensions, and only accelerators pool two.
     swap = first and (self.rank == 3 or not tf.config.list_physical_devices("GPU"))
-    order = list(range(self.rank + 2))
+    order = list(range(len(size) + 2))
     if swap:
       inputs = tf.transpose(inputs, [0, *order[2:], 1])
-    size, strides = self.pool_size, self.strides
-    front = first and not swap
-    if self.rank == 1:
-      axis = 3 if front else 2
-      inputs, size, strides = tf.expand_dims(inputs, axis), (*size, 1), (*strides, 1)
-    outputs = self._pool(inputs, size, strides, front)
-    if self.rank == 1:
-      outputs = tf.squeeze(outputs, axis)
-    return tf.transpose(outputs, [0, order[-1], *order[1:-1]]) if swap else outputs
+    outputs = self._pool(inputs, size, strides, first and not swap)
+    if swap:
+      outputs = tf.transpose(outputs, [0, order[-1], *order[1:-1]])
+    return tf.squeeze(outputs, axis) if self.rank == 1 else outputs
 
   def compute_output_shape(self, input_shape: Any) -> tf.TensorShape:
     """Returns the shape of the outputs."""
@@ -86,6 +84,8 @@ class Pooling(Layer):
       strides=(1, 1, *strides) if front else (1, *strides, 1),
       padding=self.padding.upper(),
       data_format=values.layout("channels_first" if front else "channels_last", len(size) + 2),
+      # Which programs may fetch.
+      name=None if self.rank == 3 else "MaxPool" if self.largest else "AvgPool",
     )
 
 

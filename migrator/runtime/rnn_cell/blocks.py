@@ -150,7 +150,9 @@ class LSTMBlockCell(LayerRNNCell):
       forget += self._w_f_diag * c
     c = tf.sigmoid(enter) * tf.tanh(new) + tf.sigmoid(forget) * c
     if self._cell_clip is not None and self._cell_clip > 0:
-      c = tf.clip_by_value(c, -self._cell_clip, self._cell_clip)
+      limit = self._cell_clip
+      # The operation's gradient passes by the limits.
+      c = tf.grad_pass_through(lambda value: tf.clip_by_value(value, -limit, limit))(c)
     if self._use_peephole:
       leave += self._w_o_diag * c
     h = tf.sigmoid(leave) * tf.tanh(c)
