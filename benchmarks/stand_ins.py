@@ -10,6 +10,7 @@ import importlib.abc
 import importlib.machinery
 import inspect
 import operator
+import os
 import sys
 import types
 from collections.abc import Iterator, Sequence
@@ -132,11 +133,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     made: the names of the modules for which it made stand-ins, in order.
   """
 
-  def __init__(self) -> None:
+  def __init__(self, folder: Optional[str] = None) -> None:
     self.made: list[str] = []
+    self._folder = folder
 
   def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None):
-    if fullname.partition(".")[0] in _NEVER or not _asked_by_a_file_of_ours():
+    if fullname.partition(".")[0] in _NEVER or not _asked_by_a_file_of_ours(self._folder):
       return None
     return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
@@ -150,16 +152,24 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     del module
 
 
-def _asked_by_a_file_of_ours() -> bool:
+def _asked_by_a_file_of_ours(folder: Optional[str]) -> bool:
   """Whether the import stands in the file that is tried: TensorFlow must not find what it can do without."""
   frame = sys._getframe(2)
   while frame is not None and "importlib" in frame.f_code.co_filename:
     frame = frame.f_back
-  return frame is not None and str(frame.f_globals.get("__name__")).startswith(PACKAGE)
+  if frame is None:
+    return False
+  if folder is not None:
+    return str(frame.f_globals.get("__file__")).startswith(folder + os.sep)
+  return str(frame.f_globals.get("__name__")).startswith(PACKAGE)
 
 
-def install() -> Finder:
-  """Adds a finder to this process, and returns it."""
-  finder = Finder()
+def install(folder: Optional[str] = None) -> Finder:
+  """Adds a finder to this process, and returns it.
+
+  Args:
+    folder: whose files get stand-ins; None for modules of the package of that name.
+  """
+  finder = Finder(folder)
   sys.meta_path.append(finder)
   return finder
