@@ -64,6 +64,7 @@ class Unit:
       functions, through an attribute), or is one of several classes: what takes its place must
       then be one object.
     functions: the functions that return it.
+    attributes: the names of the attributes that hold it.
     hints: the type hints of all that it flows through.
     shown: the reads that only print it or its class.
     added_metrics: the calls of `tf.estimator.add_metrics` on it.
@@ -93,6 +94,7 @@ class Unit:
     self.handle = False
     self.model_dir_reads: list[ast.Attribute] = []
     self.functions: list[ast.FunctionDef] = []
+    self.attributes: frozenset[str] = frozenset()
     self.hints: list[ast.expr] = []
     self.added_metrics: list[flows.AddedMetrics] = []
     self.shown: list[ast.expr] = []
@@ -191,6 +193,7 @@ def _unit_of(module: Module, flow: flows.Flow, made: dict[ast.Call, _Made]) -> U
   # What a hint says of a variable has to hold for all that is done with it: one object.
   unit.handle = bool(unit.hints) or _is_handle(module, flow, {made[c].kind for c in order})
   unit.added_metrics = sorted(flow.added_metrics, key=lambda m: (m.call.lineno, m.call.col_offset))
+  unit.attributes = frozenset(name for _, name in flow.attributes)
   unit.functions = [f for f in flow.functions if isinstance(f, ast.FunctionDef)]
   customs = {made[call].kind in CUSTOM for call in order}
   for call in order:

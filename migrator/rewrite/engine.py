@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Any, Optional
 
 from migrator.analysis import facts, hosting, symbols, units
@@ -119,7 +119,8 @@ class _Decisions:
 class Result:
   """The outcome for one text; `text` equals the input when nothing could be rewritten.
 
-  `changed_names` are the module-level names that mean something else afterwards, or nothing.
+  `changed_names` are the module-level names that mean something else afterwards, or nothing;
+  `changed_attributes` the attributes that no longer hold an estimator.
   """
 
   text: str
@@ -128,6 +129,7 @@ class Result:
   findings: list[Finding]
   left: int = 0
   changed_names: frozenset[str] = frozenset()
+  changed_attributes: frozenset[str] = frozenset()
   hooks: list[all_hooks.HookResult] = dataclasses.field(default_factory=list)
 
   @property
@@ -424,20 +426,20 @@ def _finish(module, path, plan, found, options, decided: _Decisions) -> Result:
   said = {(f.span.line, f.code) for f in reasons}
   remaining = [f for f in remaining if (f.span.line, f.code) not in said]
   findings = sorted({*notes, *reasons, *remaining}, key=Finding.sort_key)
-  names = _changed_names(plan, found, left, decided.hosted) if text != module.text else frozenset()
-  return Result(
-    text, text != module.text, results, findings, len(left) + len(remaining), names, hooks
-  )
+  names: frozenset[str] = frozenset()
+  attributes: frozenset[str] = frozenset()
+  if text != module.text:
+    gone = [unit for unit in found if unit not in left and unit not in decided.hosted]
+    names = _changed_names(plan, gone)
+    attributes = frozenset(name for unit in gone for name in unit.attributes)
+  number = len(left) + len(remaining)
+  return Result(text, text != module.text, results, findings, number, names, attributes, hooks)
 
 
-def _changed_names(
-  plan: Plan, found: list[units.Unit], left: list[units.Unit], kept: Collection[units.Unit]
-) -> frozenset[str]:
+def _changed_names(plan: Plan, gone: Iterable[units.Unit]) -> frozenset[str]:
   top = set(plan.module.tree.body)
   names = {c.name for c in plan.classes if c in top and c not in plan.twins}
-  for unit in found:
-    if unit in left or unit in kept:
-      continue
+  for unit in gone:
     if any(c.statement in top for c in unit.constructions):
       names.add(unit.name)
     if unit.functions:

@@ -36,6 +36,7 @@ class FileResult:
     left: how many units and findings are left to a person.
     unreadable: whether the file cannot be read as Python 3.
     changed_names: its module-level names that the rewrite changes or removes.
+    changed_attributes: the attributes that held an estimator, and hold what takes its place.
   """
 
   path: str
@@ -48,6 +49,7 @@ class FileResult:
   left: int = 0
   unreadable: bool = False
   changed_names: frozenset[str] = frozenset()
+  changed_attributes: frozenset[str] = frozenset()
 
   @property
   def keeps_model_fn(self) -> bool:
@@ -197,6 +199,7 @@ def _rewrite(source: document.Document, options: engine.Options) -> FileResult:
   outcome.text = newlines.restore(source.text, result.text, source.newline)
   outcome.raw = source.replace_text(outcome.text)
   outcome.changed_names = result.changed_names
+  outcome.changed_attributes = result.changed_attributes
   outcome.diff = _diff(text, result.text, source.path)
   return outcome
 

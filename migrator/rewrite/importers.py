@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from migrator.analysis.module import Module
 from migrator.lint import rules
@@ -12,17 +13,29 @@ from migrator.rewrite import libraries
 from migrator.source import document, errors
 
 
-def findings(changed: Mapping[str, frozenset[str]], paths: Iterable[str]) -> Iterator[Finding]:
-  """EM222 for each import, and each read through the module, of a changed name.
+class Changed(NamedTuple):
+  """What other files may read of a rewritten file, and is another thing afterwards.
+
+  Attributes:
+    names: of the module.
+    attributes: of objects of its classes.
+  """
+
+  names: frozenset[str]
+  attributes: frozenset[str] = frozenset()
+
+
+def findings(changed: Mapping[str, Changed], paths: Iterable[str]) -> Iterator[Finding]:
+  """EM222 for each import, and each read through the module, of a changed name or attribute.
 
   Args:
-    changed: path of a rewritten file -> its module-level names that the rewrite changes.
+    changed: path of a rewritten file -> what the rewrite changes.
     paths: the files to look through; those that cannot be read or parsed are passed over, since
       they have a finding of their own.
   """
   by_module: dict[str, list[str]] = {}
-  for path, names in changed.items():
-    if names:
+  for path, change in changed.items():
+    if change.names or change.attributes:
       by_module.setdefault(libraries.stem(path), []).append(path)
   if not by_module:
     return
@@ -48,14 +61,17 @@ def _located(finding: Finding, part: document.Document) -> Finding:
 def _imports(
   module: Module,
   by_module: Mapping[str, list[str]],
-  changed: Mapping[str, frozenset[str]],
+  changed: Mapping[str, Changed],
 ) -> Iterator[Finding]:
+  imported: dict[str, None] = {}
   for node in ast.walk(module.tree):
     if isinstance(node, ast.ImportFrom):
       for path in _others(by_module, node.module or "", module, node.level):
+        imported[path] = None
+        names = changed[path].names
         for alias in node.names:
-          if alias.name in changed[path] or alias.name == "*":
-            name = alias.name if alias.name != "*" else ", ".join(sorted(changed[path]))
+          if alias.name in names or (alias.name == "*" and names):
+            name = alias.name if alias.name != "*" else ", ".join(sorted(names))
             yield _finding(module, node, name, path)
     if isinstance(node, (ast.Import, ast.ImportFrom)):
       package, level = "", 0
@@ -63,7 +79,10 @@ def _imports(
         package, level = (f"{node.module}." if node.module else ""), node.level
       for alias in node.names:
         for path in _others(by_module, package + alias.name, module, level):
-          yield from _attributes(module, alias.asname or alias.name, changed[path], path)
+          imported[path] = None
+          yield from _attributes(module, alias.asname or alias.name, changed[path].names, path)
+  for path in imported:
+    yield from _reads(module, changed[path].attributes, path)
 
 
 def _others(by_module: Mapping[str, list[str]], name: str, module: Module, level: int) -> list[str]:
@@ -78,6 +97,13 @@ def _attributes(module: Module, bound: str, names: frozenset[str], path: str) ->
       isinstance(node, ast.Attribute) and node.attr in names and module.source(node.value) == bound
     ):
       yield _finding(module, node, node.attr, path)
+
+
+def _reads(module: Module, names: frozenset[str], path: str) -> Iterator[Finding]:
+  """EM222 for each `x.name` of a changed attribute: what `x` is cannot be told here."""
+  for node in ast.walk(module.tree):
+    if isinstance(node, ast.Attribute) and node.attr in names and module.resolve(node) is None:
+      yield _finding(module, node, module.source(node), path)
 
 
 def _finding(module: Module, node: ast.AST, name: str, path: str) -> Finding:

@@ -8,7 +8,8 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Optional
 
-from migrator.rewrite import importers, libraries
+from migrator.lint.finding import Finding
+from migrator.rewrite import drivers, importers, libraries
 from migrator.rewrite.engine import Options
 from migrator.rewrite.files import FileResult, rewrite_bytes
 from migrator.source import document, walk, write
@@ -72,7 +73,7 @@ class Run:
     self._report_importers(paths)
 
   def _rewrite_libraries(self, paths: list[str]) -> None:
-    """Rewrites the modules that the programs with a model_fn of their own import.
+    """Rewrites the modules around programs with a model_fn of their own: imported and importing ones.
 
     All of a program is written for one version of TensorFlow, and so for TF1 if a part of it is.
     """
@@ -80,15 +81,21 @@ class Run:
     if not rewritten and not self._rewritten_before:
       return
     graph = libraries.ImportGraph(paths)
+    programs = dict.fromkeys([*rewritten, *self._rewritten_before])
+    following = drivers.Drivers(graph, programs, self.results, self._changes(), paths)
     imports: dict[libraries.Imported, None] = {}
     again: dict[str, Optional[int]] = {}
-    for program in (*rewritten, *self._rewritten_before):
-      found = graph.reached(program)
+    for program in (*programs, *following.paths):
+      found = [one for one in graph.reached(program) if one.path not in following.kept_by(program)]
       imports.update(dict.fromkeys(found))
-      for_tf1 = self._rewritten_before.get(program, False) or graph.is_for_tf1(program)
+      parts = [program, *(one.path for one in found)]
+      for_tf1 = any(self._rewritten_before.get(part, False) for part in parts)
+      for_tf1 = for_tf1 or graph.is_for_tf1(program)
       version = self._options.source_version or (1 if for_tf1 else None)
       again.update({one.path: version or again.get(one.path) for one in found})
-      if program in rewritten and version and not graph.is_written_for_tf1(program):
+      if program in following.paths:
+        again[program] = version or again.get(program)
+      elif program in rewritten and version and not graph.is_written_for_tf1(program):
         again[program] = version
     self._rewrite_again(again)
     left = {
@@ -96,10 +103,10 @@ class Run:
       for result in self.results
       if result.path in again and result.findings and result.stays
     }
-    by_path = {result.path: result for result in self.results}
     for finding in libraries.left_findings(imports, left):
-      by_path[finding.path].findings.append(finding)
-      by_path[finding.path].left += 1
+      self._report(finding)
+    for finding in following.findings(left, {result.path: result for result in self.results}):
+      self._report(finding)
 
   def _rewrite_again(self, versions: Mapping[str, Optional[int]]) -> None:
     """Rewrites files as parts of a program that is written for a version of TensorFlow."""
@@ -142,15 +149,26 @@ class Run:
     self.failed = True
     self._complain(message)
 
+  def _changes(self) -> dict[str, importers.Changed]:
+    """What other files may read of each rewritten one, and is another thing now."""
+    return {
+      result.path: importers.Changed(result.changed_names, result.changed_attributes)
+      for result in self.results
+      if result.raw is not None
+    }
+
   def _report_importers(self, paths: list[str]) -> None:
-    changed = {r.path: r.changed_names for r in self.results if r.raw is not None}
-    by_path = {r.path: r for r in self.results}
-    for finding in importers.findings(changed, paths):
-      if finding.path not in by_path:
-        by_path[finding.path] = FileResult(finding.path)
-        self.results.append(by_path[finding.path])
-      by_path[finding.path].findings.append(finding)
-      by_path[finding.path].left += 1
+    for finding in importers.findings(self._changes(), paths):
+      self._report(finding)
+
+  def _report(self, finding: Finding) -> None:
+    """Adds what is left to a person to the result of its file."""
+    result = next((r for r in self.results if r.path == finding.path), None)
+    if result is None:
+      result = FileResult(finding.path)
+      self.results.append(result)
+    result.findings.append(finding)
+    result.left += 1
 
   @property
   def unreadable(self) -> bool:
