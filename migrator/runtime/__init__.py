@@ -55,7 +55,7 @@ if TYPE_CHECKING:
   from migrator.runtime.hosting.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
   from migrator.runtime.input_functions import input_dataset
   from migrator.runtime.inputs import only_inputs
-  from migrator.runtime.keras_inputs import model_inputs
+  from migrator.runtime.keras_inputs import LayerNames, inputs_like, model_inputs
   from migrator.runtime.listeners import CheckpointSaverListener
   from migrator.runtime.load import LoadReport, load_tf1_checkpoint
   from migrator.runtime.load_weights import load_weights
@@ -81,6 +81,7 @@ _MODULES = {
   "Evaluation": "evaluations",
   "FinalOps": "callbacks.final_ops",
   "InMemoryEvaluator": "callbacks.in_memory_evaluator",
+  "LayerNames": "keras_inputs",
   "LoadReport": "load",
   "LoggingTensor": "callbacks.logging_tensor",
   "ModeKeys": "hosting.modes",
@@ -108,6 +109,7 @@ _MODULES = {
   "get_variable_value": "variables",
   "global_step": "steps",
   "input_dataset": "input_functions",
+  "inputs_like": "keras_inputs",
   "latest_checkpoint": "hosting.places",
   "load_tf1_checkpoint": "load",
   "load_weights": "load_weights",
@@ -137,6 +139,7 @@ __all__ = [
   "Evaluation",
   "FinalOps",
   "InMemoryEvaluator",
+  "LayerNames",
   "LoadReport",
   "LoggingTensor",
   "ModeKeys",
@@ -169,6 +172,7 @@ __all__ = [
   "heads",
   "hosted_hooks",
   "input_dataset",
+  "inputs_like",
   "latest_checkpoint",
   "layers",
   "load_tf1_checkpoint",

@@ -68,7 +68,10 @@ def evaluate(
     TypeError: if the loss is not of a known head.
     InvalidArgumentError: for labels out of range.
   """
-  if isinstance(model, Network):
+  if isinstance(loss_fn, heads.FunctionHead):
+    own = [loss_fn.metrics_fn] if loss_fn.metrics_fn is not None else []
+    model, loss_fn, metrics = loss_fn.network(model), loss_fn.loss_fn, [*own, *metrics]
+  if isinstance(model, (Network, heads.ModelNetwork)):
     return network_evaluation.evaluate(
       model,
       loss_fn,
@@ -84,9 +87,9 @@ def evaluate(
   if steps is not None and steps <= 0:
     raise ValueError(f"Must specify steps > 0, given: {steps}")
   if isinstance(loss_fn, heads.CompiledHead):
-    own = CompiledMeasures(model, loss_fn, model_inputs(model))
-    _run_compiled(model, own, dataset, steps, callbacks)
-    return loops.reported(own.values(), global_step, model_dir, name, checkpoint_path)
+    compiled = CompiledMeasures(model, loss_fn, model_inputs(model))
+    _run_compiled(model, compiled, dataset, steps, callbacks)
+    return loops.reported(compiled.values(), global_step, model_dir, name, checkpoint_path)
   head = heads.of(loss_fn, _logits_dimension(model))
   measures = head.metrics(_flavour(model, head, flavour))
   measures["loss"] = heads.LOSS
@@ -181,7 +184,9 @@ def predict(
     ValueError: if there is none of `predict_keys`, or it is not known what the logits are.
     TypeError: if the loss is not of a known head.
   """
-  if isinstance(model, Network):
+  if isinstance(loss_fn, heads.FunctionHead):
+    model, loss_fn = loss_fn.network(model), loss_fn.predictions_fn
+  if isinstance(model, (Network, heads.ModelNetwork)):
     yield from network_evaluation.predict(
       model,
       dataset,

@@ -68,6 +68,54 @@ def _inputs(model: Any, features: Any) -> Any:
   return found[0] if len(found) == 1 else tuple(found)
 
 
+def inputs_like(element_spec: Any, *names: str) -> Any:
+  """Returns the inputs of a functional model for what an input function gives.
+
+  Args:
+    element_spec: of its dataset: of the features, or of (features, labels); or the dataset itself.
+    *names: the features that the model reads, if these are a dict.
+
+  Returns:
+    {name: `tf.keras.Input`} of dense features, or one input for features that are a single tensor.
+
+  Raises:
+    ValueError: if a feature is missing, or is no dense tensor whose first axis is the batch.
+  """
+  if isinstance(element_spec, tf.data.Dataset):
+    element_spec = element_spec.element_spec
+  features = element_spec[0] if isinstance(element_spec, tuple) else element_spec
+  if not names:
+    return _input(features, None)
+  missing = [name for name in names if not isinstance(features, Mapping) or name not in features]
+  if missing:
+    raise ValueError(f"The dataset lacks the feature {missing[0]!r} of the model: {features}.")
+  return {name: _input(features[name], name) for name in names}
+
+
+def _input(spec: Any, name: Any) -> Any:
+  """Returns the input for one feature."""
+  what = "The features" if name is None else f"The feature {name!r}"
+  if not isinstance(spec, tf.TensorSpec) or not spec.shape.rank:
+    raise ValueError(f"{what} must be a dense tensor with one row for each example, not {spec}.")
+  return tf.keras.Input(spec.shape[1:].as_list(), dtype=spec.dtype.name, name=name)
+
+
+class LayerNames:
+  """Names for layers as `tf.compat.v1.layers` gave them: `dense`, `dense_1`, ..."""
+
+  def __init__(self) -> None:
+    self._used: set[str] = set()
+
+  def __call__(self, base: str) -> str:
+    """Returns the next name of a kind of layer."""
+    found, number = base, 0
+    while found in self._used:
+      number += 1
+      found = f"{base}_{number}"
+    self._used.add(found)
+    return found
+
+
 def input_names(model: Any) -> list[str]:
   """Returns the names of the inputs of a model, in their order.
 

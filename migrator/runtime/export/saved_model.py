@@ -57,6 +57,11 @@ def export_saved_model(
     if isinstance(model, Network):
       made["outputs"] = network_export.outputs(model, loss_fn, receiver.features)
       return []
+    if isinstance(loss_fn, heads.FunctionHead):
+      function = loss_fn.export_outputs_fn or loss_fn.predictions_fn
+      network = loss_fn.network(model)
+      made["outputs"] = network_export.outputs(network, function, receiver.features)
+      return []
     own = loss_fn if isinstance(loss_fn, heads.CompiledHead) else None
     adapt = keras_inputs.model_inputs(model) if own else inputs.InputAdapter(model)
     outputs = model(adapt(receiver.features), training=False)

@@ -10,6 +10,7 @@ from typing import Any
 from migrator.runtime.heads.base import LOSS, Head
 from migrator.runtime.heads.classes import BinaryClassHead, MultiClassHead
 from migrator.runtime.heads.compiled import CompiledHead
+from migrator.runtime.heads.functions import FunctionHead, ModelNetwork
 from migrator.runtime.heads.infer import LossDiffers, for_classes, of, prepare
 from migrator.runtime.heads.multi import MultiHead
 from migrator.runtime.heads.multi_label import MultiLabelHead
@@ -23,9 +24,11 @@ __all__ = [
   "LOSS",
   "BinaryClassHead",
   "CompiledHead",
+  "FunctionHead",
   "Head",
   "LogisticRegressionHead",
   "LossDiffers",
+  "ModelNetwork",
   "MultiClassHead",
   "MultiHead",
   "MultiLabelHead",

@@ -81,7 +81,8 @@ def evaluate(
     total, batches = total + np.float32(loss.numpy()), batches + np.float32(1)
     return loss.numpy()
 
-  loops.evaluate_batches(network, dataset, steps, callbacks, one_batch)
+  told = getattr(network, "model", network)  # Of a Keras model, itself.
+  loops.evaluate_batches(told, dataset, steps, callbacks, one_batch)
   values: dict = {"loss": total / batches if batches else np.float32(0)}
   if streaming is not None:
     values.update(streaming.results())
@@ -135,7 +136,8 @@ def predict(
       raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
     return predictions.numpy()
 
-  for predictions in loops.predicted_batches(network, dataset, callbacks, one_batch):
+  told = getattr(network, "model", network)
+  for predictions in loops.predicted_batches(told, dataset, callbacks, one_batch):
     if not yield_single_examples:
       yield predictions
     elif not isinstance(predictions, dict):
