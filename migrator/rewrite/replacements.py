@@ -28,6 +28,11 @@ class Replacement(NamedTuple):
   length: int
 
 
+# `tf_slim` is the same code as a package of its own. It asks for Keras 2 and does not see the argument
+# scopes of the runtime, so that a file has the one or the other.
+_SLIM = "tf.contrib.slim"
+
+
 class _Tables(NamedTuple):
   names: dict[str, str]
   homes: dict[str, str]
@@ -46,6 +51,9 @@ def _tables() -> _Tables:
       names[f"{module}.{name}"] = f"{home}.{other or name}"
     sizes.setdefault(module, []).append((len(words), home))
   homes = {module: max(found)[1] for module, found in sizes.items()}
+  for table in (names, homes):
+    for path in [p for p in table if f"{p}.".startswith(f"{_SLIM}.")]:
+      table[f"tf_slim{path[len(_SLIM) :]}"] = table[path]
   return _Tables(names, homes)
 
 
@@ -79,6 +87,11 @@ def _gone() -> frozenset[str]:
   return frozenset(f"{module}.{name}" for module, *names in lines for name in names)
 
 
+def is_slim(symbol: symbols.Symbol) -> bool:
+  """Whether a symbol is `tf_slim` or in it."""
+  return symbol.path.partition(".")[0] == "tf_slim"
+
+
 _GONE_MODULES = ("tf.contrib", "tf.examples", "tf.layers", "tf.nn.rnn_cell")
 _PRIVATE = ("tensorflow.python.estimator", "tensorflow.python.keras")
 
@@ -86,6 +99,8 @@ _PRIVATE = ("tensorflow.python.estimator", "tensorflow.python.keras")
 def removed(symbol: symbols.Symbol) -> bool:
   """Whether TF 2.16 and later lack a symbol, also as `tf.compat.v1`."""
   path = symbol.path
+  if is_slim(symbol):
+    return True
   if path in _GONE_MODULES or path.startswith(("tf.contrib.", "tf.examples.")):
     return True
   if path.startswith(_PRIVATE):
@@ -96,6 +111,8 @@ def removed(symbol: symbols.Symbol) -> bool:
 
 def code_of(symbol: symbols.Symbol) -> str:
   """The rule that reports a symbol without a replacement."""
+  if is_slim(symbol):
+    return "EM911"
   found = symbol_table.of(rules.load()).code(symbol.path)
   return found or ("EM902" if symbol.private else "EM219")
 

@@ -66,12 +66,14 @@ class Imports:
       return None
     target = f"{origin}.{alias.name}" if origin else alias.name
     symbol = symbols.canonical(target)
-    if not symbols.is_tensorflow(symbol):
+    if not symbols.is_tensorflow(symbol) and not replacements.is_slim(symbol):
       return None
     if symbol.path == "tf":
       if self._swaps and not symbol.api and not origin:
         return f"import tensorflow.compat.v1 as {alias.asname or 'tensorflow'}"
       return None
+    if replacements.is_slim(symbol) and not origin and not alias.asname:
+      return self._gone(node, "tf_slim", replacements.home("tf_slim"))
     if not origin and not alias.asname:
       return self._whole(symbol)
     name = alias.asname or alias.name

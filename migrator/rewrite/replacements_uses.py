@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Optional
 
 from migrator.analysis import aliases, stars, symbols
@@ -15,6 +16,8 @@ from migrator.rewrite.plan import Plan, Unsupported
 _TF = symbols.Symbol("tf")
 # Arguments that the strategies of contrib took and those of tf.distribute do not.
 _STRATEGY = ("devices", "device", "cross_device_ops")
+# Arguments of `batch_norm` that switch to another computation.
+_RENORMALIZATION = ("renorm", "adjustment")
 
 
 def plan_file(plan: Plan, whole: bool) -> list[Unsupported]:
@@ -44,6 +47,8 @@ class _FilePass:
     for use in module.uses():
       if not isinstance(use.node, (ast.Import, ast.ImportFrom)):
         self._use(use)
+    for use in _slim_uses(module):
+      self._use(use)
     for use, origin in stars.uses(module):
       if replacements.find(use.symbol.path) or replacements.removed(use.symbol):
         name = module.source(use.node)
@@ -72,6 +77,8 @@ class _FilePass:
       elif self._tf1 and not self._swaps and compat.is_tf1_spelling(self._module, use):
         compat.respell(self._plan, use)
       return
+    if found.path.startswith("runtime.contrib.") and found.path.endswith(".batch_norm"):
+      self._refuse_renormalization(node)
     head, head_symbol = self._head(node)
     if head is None:
       self._replace(use, found)
@@ -110,6 +117,18 @@ class _FilePass:
     if not isinstance(call, ast.Call) or call.func is not node:
       return False
     return len(call.args) > 1 or any(k.arg not in _STRATEGY for k in call.keywords)
+
+  def _refuse_renormalization(self, node: ast.AST) -> None:
+    """EM912 where a call asks for what `batch_norm` of the runtime does not offer."""
+    call = self._module.parents.get(node)
+    if not isinstance(call, ast.Call) or call.func is not node:
+      return
+    for keyword in call.keywords:
+      value = keyword.value
+      literal = isinstance(value, ast.Constant)
+      asked = bool(getattr(value, "value", None)) if literal else keyword.arg == "adjustment"
+      if keyword.arg in _RENORMALIZATION and asked:
+        self._refuse("EM912", value, name=self._module.source(node), argument=keyword.arg)
 
   def _without_replacement(self, use: Use) -> None:
     """A removed module that only stands for a name, as in `layers = tf.layers`; else an obstacle."""
@@ -183,3 +202,21 @@ class _FilePass:
     if (is_v1 or self._swaps) and rest.startswith("compat.v1."):
       rest = rest[len("compat.v1.") :]
     return f"{name}.{rest}"
+
+
+def _slim_uses(module: Module) -> Iterator[Use]:
+  """The uses of `tf_slim`, longest chain only, in source order."""
+  if "tf_slim" not in module.text:
+    return
+  for node in list(module.nodes()):
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+      continue
+    symbol = module.resolve(node)
+    if symbol is None or not replacements.is_slim(symbol):
+      continue
+    chain: ast.expr = node
+    parent = module.parents[chain]
+    while isinstance(parent, ast.Attribute):
+      symbol = symbol.attribute(parent.attr)
+      chain, parent = parent, module.parents[parent]
+    yield Use(symbol, chain, module.span(chain))

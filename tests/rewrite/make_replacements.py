@@ -10,42 +10,60 @@ import sys
 
 from migrator.analysis import removed_names
 
-# Modules of TF1 whose names are those of a module of the runtime.
-MODULES = {
-  "tf.contrib.crf": "contrib.crf",
-  "tf.contrib.framework": "contrib.framework",
-  "tf.contrib.layers": "contrib.layers",
-  "tf.contrib.losses": "contrib.losses",
-  "tf.contrib.metrics": "contrib.metrics",
-  "tf.contrib.rnn": "rnn_cell",
-  "tf.contrib.slim": "contrib.slim",
-  "tf.estimator.experimental": "hosted_hooks",
-  "tf.contrib.estimator": "hosted_hooks",
-}
+# Modules of TF1, and the module of the runtime that has their names.
+MODULES = (
+  ("tf.contrib.crf", "contrib.crf"),
+  ("tf.contrib.framework", "contrib.framework"),
+  ("tf.contrib.layers", "contrib.layers"),
+  ("tf.contrib.lookup", "contrib.lookup"),
+  ("tf.contrib.losses", "contrib.losses"),
+  ("tf.contrib.metrics", "contrib.metrics"),
+  ("tf.contrib.rnn", "rnn_cell"),
+  ("tf.contrib.rnn", "contrib.rnn"),
+  ("tf.contrib.slim", "contrib.slim"),
+  ("tf.estimator.experimental", "hosted_hooks"),
+  ("tf.contrib.estimator", "hosted_hooks"),
+)
 # Modules inside of modules, which the table of removed names does not list.
-INNER = {
-  "tf.contrib.layers.python.layers.utils": "contrib.layers.utils",
-  "tf.contrib.slim.losses": "contrib.losses",
-  "tf.contrib.slim.metrics": "contrib.metrics",
-  "tf.contrib.slim.summaries": "contrib.slim.summaries",
-  "tf.contrib.slim.utils": "contrib.layers.utils",
-}
+INNER = (
+  ("tf.contrib.crf.python.ops.crf", "contrib.crf"),
+  ("tf.contrib.framework.python.ops.variables", "contrib.framework.variables"),
+  ("tf.contrib.layers.python.layers.initializers", "contrib.layers.initializers"),
+  ("tf.contrib.layers.python.layers.layers", "contrib.layers"),
+  ("tf.contrib.layers.python.layers.regularizers", "contrib.layers.regularizers"),
+  ("tf.contrib.layers.python.layers.utils", "contrib.layers.utils"),
+  ("tf.contrib.layers.utils", "contrib.layers.utils"),
+  ("tf.contrib.slim.initializers", "contrib.layers.initializers"),
+  ("tf.contrib.slim.layers", "contrib.layers"),
+  ("tf.contrib.slim.losses", "contrib.losses"),
+  ("tf.contrib.slim.metrics", "contrib.metrics"),
+  ("tf.contrib.slim.regularizers", "contrib.layers.regularizers"),
+  ("tf.contrib.slim.summaries", "contrib.slim.summaries"),
+  ("tf.contrib.slim.utils", "contrib.layers.utils"),
+)
+# What these modules have for themselves.
+_OWN = ("XAVIER", "ZEROS", "variable_collections")
+
+
+def _is_ours(value):
+  return callable(value) and str(getattr(value, "__module__", "")).startswith("migrator.")
 
 
 def names(module, own):
   """The names of a module of TF1 that a module of the runtime has."""
   found = importlib.import_module(f"migrator.runtime.{own}")
   public = [n for n in getattr(found, "__all__", dir(found)) if not n.startswith("_")]
-  if module in INNER:
-    owners = {n: getattr(getattr(found, n), "__module__", None) or "" for n in public}
-    return [n for n in public if owners[n].startswith("migrator.")]
+  if (module, own) in INNER:
+    if hasattr(found, "__all__"):
+      return public
+    return [n for n in public if n not in _OWN and _is_ours(getattr(found, n))]
   return [n for n in public if n in removed_names.names(module)]
 
 
 def main(path):
   table = pathlib.Path(path)
   lines = [line.split() for line in table.read_text().splitlines()]
-  made = {(m, f"runtime.{own}"): names(m, own) for m, own in {**MODULES, **INNER}.items()}
+  made = {(m, f"runtime.{own}"): names(m, own) for m, own in (*MODULES, *INNER)}
   kept = [line for line in lines if tuple(line[:2]) not in made]
   known = {f"{line[0]}.{word.partition('=')[0]}" for line in kept for word in line[2:]}
   for (module, home), found in made.items():

@@ -240,3 +240,71 @@ def test_every_removed_name_outside_of_contrib_has_a_replacement_or_a_rule():
       symbol = symbols.canonical(f"tensorflow{module[2:]}.{name}")
       found = replacements.find(symbol.path)
       assert found is not None or replacements.code_of(symbol) in rules.load(), symbol.path
+
+
+SLIM = {
+  "renamed": "import tf_slim as slim\nx = slim.conv2d(x, 3, 3)",
+  "plain": "import tf_slim\nx = tf_slim.conv2d(x, 3, 3)",
+  "names": "from tf_slim import conv2d\nx = conv2d(x, 3, 3)",
+  "contrib": "import tensorflow.contrib.slim as slim\nx = slim.conv2d(x, 3, 3)",
+  "either": """
+    try:
+      from tensorflow.contrib import slim
+    except ImportError:
+      import tf_slim as slim
+    x = slim.conv2d(x, 3, 3)""",
+}
+
+
+@pytest.mark.parametrize("text", SLIM.values(), ids=SLIM)
+def test_slim_is_that_of_the_runtime_wherever_it_came_from(text):
+  new = replaced(text)
+  assert "tf_slim" not in new.replace("as tf_slim", "").replace("tf_slim.conv2d", "")
+  assert "contrib import slim" in new or "runtime.contrib.slim.conv2d(x, 3, 3)" in new
+  ast.parse(new)
+
+
+def test_inner_modules_of_slim_are_found():
+  new = _body("""
+    import tf_slim as slim
+    a = slim.losses.softmax_cross_entropy(x, y)
+    b = slim.initializers.xavier_initializer()
+    with slim.arg_scope([slim.layers.conv2d], stride=2):
+      pass
+  """)
+  assert "runtime.contrib.losses.softmax_cross_entropy" in new
+  assert "runtime.contrib.layers.initializers.xavier_initializer" in new
+  assert "[runtime.contrib.layers.conv2d]" in new
+
+
+def test_what_slim_of_the_runtime_lacks_is_refused():
+  assert codes("""
+    import tf_slim as slim
+    from tf_slim.nets import resnet_v1
+    x = slim.flatten(x)
+    y = resnet_v1.resnet_v1_50(x)
+    slim.learning.train(op, "d")
+  """) == ["EM911", "EM911"]
+
+
+def test_batch_renormalization_of_contrib_is_refused_where_it_is_asked_for():
+  assert codes("""
+    import tensorflow as tf
+    slim = tf.contrib.slim
+    a = slim.batch_norm(x, renorm=False, adjustment=None)
+    b = slim.batch_norm(x, renorm=flag)
+    c = slim.batch_norm(x, renorm=True)
+    d = tf.contrib.layers.batch_norm(x, adjustment=noise)
+  """) == ["EM912", "EM912"]
+
+
+def test_tables_of_words_are_those_of_the_runtime():
+  new = replaced("""
+    import tensorflow as tf
+    from tensorflow.contrib import lookup
+    a = tf.contrib.lookup.index_table_from_file("words.txt", num_oov_buckets=1)
+    b = lookup.index_to_string_table_from_file("words.txt")
+  """)
+  assert "a = runtime.contrib.lookup.index_table_from_file(" in new
+  assert "from migrator.runtime.contrib import lookup\n" in new
+  assert "b = lookup.index_to_string_table_from_file(" in new
