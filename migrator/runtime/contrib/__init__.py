@@ -4,6 +4,28 @@ Arguments, variable names, collections and numbers are those of TensorFlow 1.15.
 here.
 """
 
-from migrator.runtime.contrib import crf, framework, layers, lookup, losses, metrics, rnn, slim
+from migrator.runtime.contrib import (
+  crf,
+  framework,
+  layers,
+  lookup,
+  losses,
+  metrics,
+  predictor,
+  rnn,
+  slim,
+  summary,
+)
 
-__all__ = ["crf", "framework", "layers", "lookup", "losses", "metrics", "rnn", "slim"]
+__all__ = [
+  "crf",
+  "framework",
+  "layers",
+  "lookup",
+  "losses",
+  "metrics",
+  "predictor",
+  "rnn",
+  "slim",
+  "summary",
+]
