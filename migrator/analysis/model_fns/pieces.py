@@ -46,6 +46,7 @@ class Split:
     gradients: what is done to the gradients, None for nothing.
     flows: of the modes.
     dropped: statements of the training that have no counterpart.
+    constants: `True` in a statement of the training, for which the other modes have `False`.
   """
 
   function: Function
@@ -60,3 +61,4 @@ class Split:
   gradients: Optional[Piece]
   flows: dict[str, Flow]
   dropped: list[ast.stmt]
+  constants: set[ast.Constant] = dataclasses.field(default_factory=set)

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Optional
 
-from migrator.analysis.model_fns import calls, specs, train_ops
+from migrator.analysis.model_fns import calls, specs, train_ops, twins
 from migrator.analysis.model_fns.flow import Flow, Value
 from migrator.analysis.model_fns.modes import EVAL, PREDICT, TRAIN, Function, Unreadable
 from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, TRAINING, Piece, Split
@@ -35,7 +35,10 @@ class Splitter:
   def __init__(self, function: Function, modes: Iterable[str], replaced: Mapping[ast.AST, str]):
     self._function = function
     self._module = function.module
-    self._flows = {mode: Flow(function, function.live(mode), replaced) for mode in modes}
+    leaves, constants = twins.merged(function, modes)
+    self._constants = constants
+    replaced = {**replaced, **dict.fromkeys(constants, TRAINING)}
+    self._flows = {mode: Flow(function, found, replaced) for mode, found in leaves.items()}
     self._specs = {mode: specs.read(flow) for mode, flow in self._flows.items()}
 
   def split(self) -> Split:
@@ -187,6 +190,7 @@ class Splitter:
       self._gradients(flow),
       flows,
       self._dropped(inside, pieces),
+      self._constants,
     )
 
   def _models(self, loss: Piece, inside: set[int]) -> list[str]:

@@ -16,7 +16,7 @@ from migrator.analysis.model_fns.modes import (
   Unreadable,
   returns,
 )
-from migrator.analysis.model_fns.pieces import Split
+from migrator.analysis.model_fns.pieces import TRAINING, Split
 from migrator.analysis.model_fns.split import Splitter
 from migrator.rewrite.model_fns import gate, spelling
 from migrator.rewrite.plan import Plan, Unsupported
@@ -45,6 +45,7 @@ def split(plan: Plan, unit: units.Unit) -> Split:
     replaced = spelling.plan_expressions(plan, function)
     result = _cut(function, _modes(plan, unit), replaced)
     gate.check_split(plan, unit, result)
+    plan.expressions.update(dict.fromkeys(result.constants, TRAINING))
   except Unreadable as reason:
     raise Unsupported("EM244", reason.node, name=name, reason=reason.reason) from reason
   return result

@@ -1,0 +1,80 @@
+"""Statements that a model_fn has once for each mode are one statement of its network."""
+
+import textwrap
+
+from helpers import codes, run, transformed
+from test_rewrite_split import CALLS, HEAD, functions
+
+BRANCHES = """
+def network(x, training):
+    x = tf.layers.dropout(tf.layers.dense(x, 10), training=training)
+    return tf.layers.dense(x, 3)
+
+
+def model_fn(features, labels, mode, params):
+    x = features["x"]
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        logits = network(x, training=False)
+        return tf.estimator.EstimatorSpec(mode, predictions={"best": tf.argmax(logits, 1)})
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        optimizer = tf.train.AdamOptimizer(0.01)
+        # In training.
+        logits = network(x, training=True)
+        loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+        return tf.estimator.EstimatorSpec(
+            mode, loss=loss, train_op=optimizer.minimize(loss, tf.train.get_global_step()))
+    logits = network(x, training=False)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    return tf.estimator.EstimatorSpec(mode, loss=loss)
+"""
+
+
+def test_a_network_that_each_mode_calls_is_called_with_what_training_is():
+  found = functions(transformed(HEAD + BRANCHES + CALLS))
+  assert found["forward"] == textwrap.dedent(
+    """\
+    def forward(features, training):
+        x = features["x"]
+        # In training.
+        return network(x, training=training)"""
+  )
+  assert found["loss_fn"] == textwrap.dedent(
+    """\
+    def loss_fn(labels, logits):
+        return tf.losses.sparse_softmax_cross_entropy(labels, logits)"""
+  )
+
+
+def test_a_network_with_another_constant_in_a_mode_is_another_one():
+  for old, new in (
+    # Neither is it that of training in all other modes, nor does it differ by more than that.
+    (
+      "    logits = network(x, training=False)\n    loss",
+      "    logits = network(x, training=True)\n    loss",
+    ),
+    ("    logits = network(x, training=False)\n    loss", "    logits = network(x, 0)\n    loss"),
+    (
+      "    logits = network(x, training=False)\n    loss",
+      "    logits = network(-x, False)\n    loss",
+    ),
+  ):
+    assert old in BRANCHES
+    assert "EM234" in codes(run(HEAD + BRANCHES.replace(old, new) + CALLS))
+
+
+def test_twins_in_another_order_are_not_the_same_network():
+  twice = BRANCHES.replace(
+    "        # In training.\n",
+    "        x = tf.layers.dense(x, 4)\n        x = tf.nn.relu(x)\n",
+  ).replace(
+    "\n    logits = network(x, training=False)\n",
+    "\n    x = tf.nn.relu(x)\n    x = tf.layers.dense(x, 4)\n    logits = network(x, training=False)\n",
+  )
+  assert "EM234" in codes(run(HEAD + twice + CALLS))
+
+
+def test_a_variable_called_training_leaves_the_branches_apart():
+  named = BRANCHES.replace(
+    '    x = features["x"]\n', '    x = features["x"]\n    training = len(params)\n'
+  )
+  assert "EM234" in codes(run(HEAD + named + CALLS))
