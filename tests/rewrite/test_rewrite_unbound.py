@@ -4,7 +4,7 @@ import pytest
 from helpers import codes, program
 
 from migrator.analysis.module import Module
-from migrator.rewrite import engine, unbound
+from migrator.rewrite import engine, outcomes, unbound
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ def test_name_that_only_the_output_reads_unbound_is_found(before, after, name):
 
 def test_output_that_reads_such_a_name_is_not_written(monkeypatch):
   source = program("class Hook:\n    def after_run(self, run_values):\n        print(run_values)\n")
-  apply = engine._apply
+  apply = outcomes.applied
   monkeypatch.setattr(
-    engine, "_apply", lambda *args: apply(*args).replace("(self, run_values)", "(self)")
+    outcomes, "applied", lambda *args: apply(*args).replace("(self, run_values)", "(self)")
   )
   result = engine.rewrite(source, "p.py", engine.Options())
   assert result.text == source
