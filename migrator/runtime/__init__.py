@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     checkpoints_iterator,
     get_checkpoint_state,
     latest_checkpoint,
+    load_global_step,
   )
   from migrator.runtime.hosting.run_config import RunConfig
   from migrator.runtime.hosting.specs import EstimatorSpec
@@ -111,6 +112,7 @@ _MODULES = {
   "input_dataset": "input_functions",
   "inputs_like": "keras_inputs",
   "latest_checkpoint": "hosting.places",
+  "load_global_step": "hosting.places",
   "load_tf1_checkpoint": "load",
   "load_weights": "load_weights",
   "make_early_stopping": "callbacks.early_stopping",
@@ -175,6 +177,7 @@ __all__ = [
   "inputs_like",
   "latest_checkpoint",
   "layers",
+  "load_global_step",
   "load_tf1_checkpoint",
   "load_weights",
   "make_early_stopping",

@@ -218,6 +218,8 @@ def test_an_iterator_of_checkpoints_sees_new_and_old_places(api, trained, tmp_pa
   assert list(seen) == [str(tmp_path / "m" / "tf2" / "model.ckpt-5")]
   assert timeouts == [1]
   assert runtime.latest_checkpoint(tmp_path / "nowhere") is None
+  steps = [runtime.load_global_step(tmp_path / name) for name in ("m", "nowhere")]
+  assert steps == [5, 0]
 
 
 def test_a_predictions_graph_is_not_the_callers(api, trained):

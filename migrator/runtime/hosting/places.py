@@ -76,6 +76,23 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: Optional[str] = N
   return found or tf.train.get_checkpoint_state(directory, latest_filename)
 
 
+def load_global_step(checkpoint_dir: Any) -> Any:
+  """Returns the step of the newest checkpoint of a model directory, 0 without one.
+
+  Programs took a private function of the Estimator's module for it.
+
+  Args:
+    checkpoint_dir: the directory; its sub-directory `tf2` comes first.
+
+  Raises:
+    CheckpointError: if the old program has gone on after the migrated one.
+  """
+  found = latest_checkpoint(checkpoint_dir)
+  reader = None if found is None else tf.train.load_checkpoint(found)
+  name = tf.compat.v1.GraphKeys.GLOBAL_STEP
+  return reader.get_tensor(name) if reader is not None and reader.has_tensor(name) else 0
+
+
 def checkpoints_iterator(
   checkpoint_dir: Any,
   min_interval_secs: float = 0,
