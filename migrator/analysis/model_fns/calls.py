@@ -16,7 +16,7 @@ from migrator.analysis.module import Module
 # They make variables, layers that do, or ops that count (random numbers, collections).
 _EFFECTS = tuple(
   """tf.Variable tf.add_to_collection tf.compat.v1.nn.rnn_cell. tf.contrib. tf.cond tf.while_loop tf.custom_gradient
-  tf.feature_column. tf.get_collection_ref tf.get_local_variable tf.get_variable tf.hub. tf.keras.Model tf.keras.Sequential
+  tf.feature_column. tf.gradients tf.hessians tf.get_collection_ref tf.get_local_variable tf.get_variable tf.hub. tf.keras.Model tf.keras.Sequential
   tf.keras.applications. tf.keras.layers. tf.keras.models. tf.layers. tf.losses.add_loss tf.losses.get_total_loss
   tf.make_template tf.map_fn tf.multinomial tf.nn.alpha_dropout tf.nn.bidirectional_dynamic_rnn tf.nn.dropout
   tf.nn.dynamic_rnn tf.nn.nce_loss tf.nn.raw_rnn tf.nn.rnn_cell. tf.nn.sampled_softmax_loss
@@ -25,6 +25,8 @@ _EFFECTS = tuple(
   tf.lookup. tf.global_variables tf.trainable_variables tf.Session tf.Graph tf.saved_model. tf.initialize
   tf.tables_initializer tf.assign tf.scatter_ tf.random_shuffle""".split()
 )
+# Ops of any module that draw random numbers.
+_COUNTING = ("random", "shuffle", "dropout", "candidate_sampler", "fractional_", "sample_distorted")
 # Of these names the ones that only make an object without variables.
 _HARMLESS = (
   "tf.train.get_global_step",
@@ -98,7 +100,8 @@ def is_summary(module: Module, node: ast.AST) -> bool:
 def _is_pure(module: Module, call: ast.Call, seen: frozenset) -> bool:
   symbol = module.resolve(call.func)
   if symbol is not None and symbols.is_tensorflow(symbol):
-    return symbol.path in _HARMLESS or not symbol.path.startswith(_EFFECTS)
+    counts = "initializer" not in symbol.path and any(w in symbol.path for w in _COUNTING)
+    return symbol.path in _HARMLESS or not (counts or symbol.path.startswith(_EFFECTS))
   if symbol is not None:
     return symbol.path.startswith((*_PURE_MODULES, *_REPORTS)) and "random" not in symbol.path
   helper = local_calls.called(module, call)

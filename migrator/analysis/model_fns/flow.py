@@ -12,7 +12,7 @@ from typing import Optional
 
 from migrator.analysis.model_fns.modes import Function, Leaf, Unreadable
 
-_CHANGING = frozenset(
+CHANGING = frozenset(
   """add append clear discard extend insert pop popitem remove reverse setdefault sort
   update""".split()
 )
@@ -125,7 +125,7 @@ class Flow:
         return True
       call = parents.get(parent)
       is_call = isinstance(call, ast.Call) and call.func is parent
-      return is_call and isinstance(parent, ast.Attribute) and parent.attr in _CHANGING
+      return is_call and isinstance(parent, ast.Attribute) and parent.attr in CHANGING
     # A function that gets a dict or a list may fill it; TensorFlow's do not.
     call = parents.get(parent) if isinstance(parent, ast.keyword) else parent
     if name in self._containers and isinstance(call, ast.Call) and node is not call.func:
@@ -151,6 +151,7 @@ class Flow:
     """Dicts that are used by constant keys and `**` only, as of the arguments of an EstimatorSpec."""
     found: dict[str, bool] = {}
     made: set[str] = set()
+    handed: set[str] = set()
     parents = self.function.module.parents
     for leaf in self.leaves:
       for node in ast.walk(leaf.node):
@@ -165,8 +166,9 @@ class Flow:
           good = isinstance(parent.slice, ast.Constant)
         else:
           good = isinstance(parent, ast.keyword) and parent.arg is None
+          handed.add(node.id)
         found[node.id] = found.get(node.id, True) and good
-    return {name for name in made if found[name]}
+    return {name for name in made & handed if found[name]}
 
   def _check_late(self) -> None:
     """Refuses functions that read a variable which is bound again before they are called."""

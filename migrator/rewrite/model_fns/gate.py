@@ -10,6 +10,7 @@ from migrator.analysis.model_fns import calls
 from migrator.analysis.model_fns.modes import Function, Unreadable
 from migrator.analysis.model_fns.pieces import Split
 from migrator.analysis.module import Module
+from migrator.rewrite.model_fns import changes, outputs
 from migrator.rewrite.plan import Plan
 
 # What reads or changes more of a graph or a session than the values of a network.
@@ -84,6 +85,7 @@ _REFUSED = {
     "tf.random.set_random_seed",
     "tf.random.set_seed",
   ),
+  "it draws random numbers outside of the graph": ("numpy.random", "random"),
   "it uses a head": (
     "tf.estimator.BinaryClassHead",
     "tf.estimator.MultiClassHead",
@@ -112,19 +114,13 @@ def check(plan: Plan, unit: units.Unit, function: Function) -> None:
   start = unit.constructions[0].arguments.get("warm_start_from")
   if start is not None and module.constant(start.value) is not None:
     raise Unreadable(start.value, "the training is warm-started")
-  for node in _code(module, function):
+  codes = _code(module, function)
+  for node in codes:
     _check_code(module, node)
     _check_keras(module, node)
+  changes.check(module, function, codes)
   for node in ast.walk(function.node):
-    if isinstance(
-      node, (ast.Global, ast.Nonlocal, ast.Yield, ast.Await, ast.NamedExpr, ast.Delete)
-    ):
-      raise Unreadable(node, "it binds variables outside of itself")
     if isinstance(node, ast.Name) and node.id == "params" and not isinstance(node.ctx, ast.Load):
-      raise Unreadable(node, "it changes `params`")
-    parent = module.parents.get(node)
-    in_place = isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
-    if isinstance(node, ast.Name) and node.id == "params" and in_place and parent.value is node:
       raise Unreadable(node, "it changes `params`")
 
 
@@ -242,6 +238,7 @@ def check_split(plan: Plan, unit: units.Unit, split: Split) -> None:
   """
   module = plan.module
   _check_updates(module, split)
+  outputs.check(split)
   _check_modes(module, split)
   if "labels" not in split.loss.parameters:
     raise Unreadable(split.function.node, "its loss does not read `labels`")
@@ -262,10 +259,12 @@ def _check_updates(module: Module, split: Split) -> None:
     True: split.train.runs_updates and "updates" in attributes,
     False: split.train.runs_updates and bool({"UPDATE_OPS"} & attributes or {"update_ops"} & texts),
   }
-  for node, path in _batch_norms(module, split.function):
+  norms = list(_batch_norms(module, split.function))
+  for node, path in norms:
     if not runs[path.startswith("tf.keras.")]:
       what = "the moving statistics of its batch normalization never move, and would from then on"
       raise Unreadable(node, what)
+  outputs.check_norms(split, [node for node, _ in norms])
 
 
 def _batch_norms(module: Module, function: Function) -> Iterator[tuple[ast.AST, str]]:

@@ -1,0 +1,116 @@
+"""What keeps the pieces of a model_fn from giving what it gave: what goes from one to another, and when."""
+
+from __future__ import annotations
+
+import ast
+from typing import Optional
+
+from migrator.analysis import local_calls
+from migrator.analysis.model_fns import calls
+from migrator.analysis.model_fns.modes import Unreadable
+from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, Split
+from migrator.analysis.module import Module
+
+_TRAINING = ("training", "is_training", "train")
+_DEPTH = 5  # of functions that hand the mode on
+
+
+def check(split: Split) -> None:
+  """Checks the values between the network and what follows from it.
+
+  Raises:
+    Unreadable: with the place.
+  """
+  _check_objects(split)
+  _check_early(split)
+
+
+def _check_objects(split: Split) -> None:
+  """A network gives tensors: a layer or another object is not what a graph can return."""
+  flow, module = split.forward.flow, split.function.module
+  for output in split.outputs:
+    leaf = flow.leaves[flow.at_end(output)] if not output.endswith(MODEL_LOSSES) else None
+    value = leaf.node.value if leaf is not None and isinstance(leaf.node, ast.Assign) else None
+    for call in ast.walk(value) if value is not None else ():
+      if isinstance(call, ast.Call) and _makes_object(module, call):
+        parent = module.parents[call]
+        if not (isinstance(parent, ast.Call) and call is parent.func):
+          what = f"`{output}` is no tensor, but is used behind its network"
+          raise Unreadable(call, what, of_choice=True)
+
+
+def _makes_object(module: Module, call: ast.Call) -> bool:
+  symbol = module.resolve(call.func)
+  if symbol is not None:
+    name = symbol.path.rpartition(".")[2]
+    return name[:1].isupper() and symbol.path not in ("tf.Variable", "tf.Print")
+  return isinstance(module.definition(call.func), ast.ClassDef)
+
+
+def _check_early(split: Split) -> None:
+  """The losses of a network are those of all its layers, also where a model_fn took them earlier."""
+  flow, module = split.loss.flow, split.function.module
+  network = {leaf.node for leaf in split.forward.leaves}
+  last = max(
+    i
+    for i, leaf in enumerate(flow.leaves)
+    if leaf.node in network and calls.has_effect(module, leaf.node)
+  )
+  for leaf in flow.leaves[: last + 1]:
+    for name, node, _ in flow.names(leaf.node):
+      if node in flow.replaced and name.endswith((LOSSES, MODEL_LOSSES)):
+        raise Unreadable(node, "it takes its regularization losses before its network ends")
+
+
+def check_norms(split: Split, norms: list[ast.AST]) -> None:
+  """Moving statistics move in training, and there only.
+
+  Where they are to move in all modes, a model_fn runs the update operations in training, a network all
+  that it has.
+
+  Args:
+    split: the pieces.
+    norms: the names of what makes batch normalization in the model_fn and in what it calls.
+
+  Raises:
+    Unreadable: with the place.
+  """
+  module = split.function.module
+  for norm in norms:
+    call = module.parents[norm]
+    if not isinstance(call, ast.Call) or call.func is not norm:
+      continue
+    outer = module.parents[call]
+    found = [call, outer] if isinstance(outer, ast.Call) and outer.func is call else [call]
+    for keyword in (k for c in found for k in c.keywords):
+      if keyword.arg in _TRAINING:
+        _check_training(split, _around(module, norm), keyword.value)
+
+
+def _around(module: Module, node: ast.AST) -> Optional[ast.FunctionDef]:
+  return next((a for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+
+
+def _check_training(
+  split: Split, helper: Optional[ast.FunctionDef], value: ast.expr, depth: int = 0
+) -> None:
+  """Checks what says whether batch normalization trains, through the calls that hand it on."""
+  function = split.function
+  module = function.module
+  if helper is None or function.training_text(value, "") is not None or value in split.constants:
+    return
+  is_constant = isinstance(value, ast.Constant)
+  if isinstance(value, ast.Constant) and value.value in (False, None):
+    return
+  is_given = isinstance(value, ast.Name) and value.id in local_calls.parameters(helper)
+  if helper is not function.node and isinstance(value, ast.Name) and is_given and depth < _DEPTH:
+    for read in local_calls.reads_of(module, helper):
+      call = module.parents.get(read)
+      if isinstance(call, ast.Call) and call.func is read:
+        given = local_calls.given(module, call, helper, value.id)
+        if given is not None:
+          _check_training(split, _around(module, read), given, depth + 1)
+    return
+  if is_constant or helper is function.node:
+    what = "its batch normalization trains in other modes than training, too"
+    raise Unreadable(value, what)

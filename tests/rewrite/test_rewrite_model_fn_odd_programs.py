@@ -1,0 +1,232 @@
+"""Programs whose model_fns do what a piece of them, or a network, would not do: they stay whole."""
+
+import textwrap
+
+import pytest
+from helpers import run
+
+HEAD = """
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(({"x": [[1.0] * 4]}, [0])).repeat()
+
+
+"""
+MODEL_FN = """
+def model_fn(features, labels, mode, params):
+    {first}
+    hidden = tf.layers.dense(features["x"], params["n"])
+    {middle}
+    logits = tf.layers.dense(hidden, 2)
+    {last}
+    best = tf.argmax(logits, 1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={{"best": best}})
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    {loss}
+    if mode == tf.estimator.ModeKeys.EVAL:
+        accuracy = tf.metrics.accuracy(labels, best)
+        return tf.estimator.EstimatorSpec(
+            mode, loss=loss, eval_metric_ops={{"accuracy": accuracy}})
+    lr = params["rate"]
+    {training}
+    optimizer = tf.train.AdagradOptimizer(lr)
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+"""
+CALLS = """
+
+e = tf.estimator.Estimator(model_fn, "m", params={"n": 3, "rate": 0.1})
+e.train(input_fn, max_steps=10)
+e.evaluate(input_fn, steps=2)
+print(next(e.predict(input_fn)))
+"""
+_PLACES = ("first", "middle", "last", "loss", "training")
+
+
+def program(before="", changed=(), calls=CALLS, **places):
+  """A program; `places` are statements of its model_fn."""
+  texts = {}
+  for place in _PLACES:
+    lines = textwrap.dedent(places.get(place, "pass")).strip("\n").split("\n")
+    texts[place] = "\n".join([lines[0], *["    " + line if line else "" for line in lines[1:]]])
+  text = MODEL_FN.format(**texts)
+  for old, new in changed:
+    assert old in text, old
+    text = text.replace(old, new)
+  return HEAD + textwrap.dedent(before) + text + calls
+
+
+# Name -> the program, and what the finding says.
+HOSTED = {
+  "features that are changed under another name": (
+    program(first='inputs = features\ninputs["x"] = inputs["x"] / 255.0'),
+    "changes `inputs`",
+  ),
+  "features that have another name and are changed": (
+    program(
+      first='inputs = features\nfeatures["x"] = features["x"] / 255.0',
+      changed=[('(features["x"], params', '(inputs["x"], params')],
+    ),
+    "has another name, too",
+  ),
+  "features that a function changes": (
+    program('def scale(f):\n    f["x"] = f["x"] / 255.0\n', first="scale(features)"),
+    "changes what its function was given",
+  ),
+  "a part of the features that is changed": (
+    program(first='features["a"]["b"] = features["x"]'),
+    "changes a part of `features`",
+  ),
+  "params that a function changes": (
+    program('def widen(p):\n    p["n"] = p["n"] * 2\n', first="widen(params)"),
+    "changes what its function was given",
+  ),
+  "params that lose an entry": (
+    program(first='n = params.pop("n")', changed=[('params["n"]', "n")]),
+    "it changes `params`",
+  ),
+  "params with an attribute that is bound": (
+    program(first="params.n = params.n * 2", changed=[('params["n"]', "params.n")]),
+    "it changes `params`",
+  ),
+  "params that are changed under another name": (
+    program(first='p = params\np["n"] = 2 * p["n"]'),
+    "changes `p`",
+  ),
+  "a function that counts its calls": (
+    program(
+      """
+      N = 0
+
+
+      def dense(x):
+          global N
+          N += 1
+          return tf.layers.dense(x, N)
+      """,
+      middle="hidden = dense(hidden)",
+    ),
+    "it binds variables outside of itself",
+  ),
+  "a function that collects activations": (
+    program(
+      """
+      ACTIVATIONS = []
+
+
+      def dense(x):
+          y = tf.layers.dense(x, 3)
+          ACTIVATIONS.append(y)
+          return y
+      """,
+      middle="hidden = dense(hidden)",
+      loss="loss = loss + tf.add_n([tf.nn.l2_loss(a) for a in ACTIVATIONS])",
+    ),
+    "changes what is made outside of its function",
+  ),
+  "a function of its own that collects": (
+    program(
+      first="kept = []\ndef keep(x):\n    kept.append(x)\n",
+      middle="keep(hidden)",
+      loss="loss = loss + tf.add_n([tf.nn.l2_loss(a) for a in kept])",
+    ),
+    "changes what is made outside of its function",
+  ),
+  "a variable that is assigned": (
+    program(middle='c = tf.get_variable("c", [], trainable=False)\nc.assign_add(1.0)'),
+    "it assigns to variables by itself",
+  ),
+  "weights that numpy draws": (
+    program(middle='w = tf.get_variable("w", initializer=np.random.rand(3, 3))'),
+    "it draws random numbers outside of the graph",
+  ),
+  "regularization losses that are taken before the last layer": (
+    program(
+      middle="regularization = tf.losses.get_regularization_loss()",
+      loss="loss = loss + regularization",
+      changed=[("(hidden, 2)", "(hidden, 2, kernel_regularizer=tf.nn.l2_loss)")],
+    ),
+    "before its network ends",
+  ),
+  "batch normalization that trains in all modes": (
+    program(middle="hidden = tf.layers.batch_normalization(hidden, training=True)"),
+    "trains in other modes than training",
+  ),
+  "batch normalization of a function that trains in all modes": (
+    program(
+      """
+      def norm(x, train):
+          return tf.layers.batch_normalization(x, training=train)
+      """,
+      middle="hidden = norm(hidden, True)",
+    ),
+    "trains in other modes than training",
+  ),
+  "a layer whose weights are part of the loss": (
+    program(
+      first="layer = tf.layers.Dense(3)",
+      changed=[('tf.layers.dense(features["x"], params["n"])', 'layer(features["x"])')],
+      loss="loss = loss + 0.01 * tf.nn.l2_loss(layer.kernel)",
+    ),
+    "`layer` is no tensor",
+  ),
+}
+
+
+def reason(source):
+  """What the finding says of a program that stays whole."""
+  result = run(source)
+  assert [unit.target for unit in result.units] == ["hosted"]
+  return " ".join(f.message for f in result.findings if f.code == "EM234")
+
+
+@pytest.mark.parametrize("name", HOSTED)
+def test_these_model_fns_stay_whole(name):
+  source, expected = HOSTED[name]
+  assert expected in reason(source)
+
+
+def taken_apart(source):
+  """The text of a program whose model_fn is taken apart."""
+  result = run(source)
+  assert [unit.target for unit in result.units] == ["loop"], [str(f) for f in result.findings]
+  return result.text
+
+
+def test_the_same_program_without_these_is_taken_apart():
+  taken_apart(program())
+
+
+def test_a_random_number_that_the_loss_reads_is_drawn_once():
+  text = taken_apart(
+    program(
+      first='x = tf.image.random_brightness(features["x"], 0.2)',
+      changed=[('(features["x"], params', "(x, params")],
+      loss="loss = loss + tf.reduce_mean(tf.square(x))",
+    )
+  )
+  assert text.count("random_brightness") == 1
+  assert "return x, logits" in text
+
+
+def test_batch_normalization_that_trains_in_training_is_taken_apart():
+  norm = """
+  def norm(x, train):
+      return tf.layers.batch_normalization(x, training=train)
+  """
+  called = "hidden = norm(hidden, mode == tf.estimator.ModeKeys.TRAIN)"
+  assert "norm(hidden, training)" in taken_apart(program(norm, middle=called))
+
+
+def test_a_dict_that_the_model_fn_fills_is_its_own():
+  text = taken_apart(
+    program(
+      first="kept = {}", middle='kept["h"] = hidden', changed=[("(hidden, 2", '(kept["h"], 2')]
+    )
+  )
+  assert 'kept["h"] = hidden' in text
