@@ -5,15 +5,11 @@ from migrator.runtime.contrib.layers.batch_normalization import batch_norm
 from migrator.runtime.contrib.layers.convolutions import (
   conv1d,
   conv2d,
-  conv2d_transpose,
   conv3d,
-  conv3d_transpose,
   convolution,
   convolution1d,
   convolution2d,
-  convolution2d_transpose,
   convolution3d,
-  convolution3d_transpose,
 )
 from migrator.runtime.contrib.layers.dense import (
   bias_add,
@@ -66,6 +62,12 @@ from migrator.runtime.contrib.layers.summaries import (
   summarize_collection,
   summarize_tensor,
   summarize_tensors,
+)
+from migrator.runtime.contrib.layers.transposed import (
+  conv2d_transpose,
+  conv3d_transpose,
+  convolution2d_transpose,
+  convolution3d_transpose,
 )
 
 __all__ = [
