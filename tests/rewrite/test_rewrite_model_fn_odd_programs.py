@@ -167,6 +167,25 @@ HOSTED = {
     ),
     "trains in other modes than training",
   ),
+  "a function with a layer that a loss maps over tensors": (
+    program(
+      "def project(x):\n    return tf.layers.dense(x, 1)\n",
+      loss="loss = loss + tf.reduce_mean(tf.nest.map_structure(project, logits))",
+    ),
+    "is part of its network, but stands behind its outputs",
+  ),
+  "a variable that is named after a scope that counts": (
+    program(
+      first="""
+      with tf.name_scope("a"):
+          classes = tf.cast(labels, tf.int64) if labels is not None else None
+      with tf.name_scope("a"):
+          w = tf.Variable(tf.zeros([4, 4]))
+      """,
+      changed=[('dense(features["x"]', 'dense(tf.matmul(features["x"], w)')],
+    ),
+    "`tf.Variable` counts the scopes before it",
+  ),
   "a layer whose weights are part of the loss": (
     program(
       first="layer = tf.layers.Dense(3)",
@@ -230,3 +249,17 @@ def test_a_dict_that_the_model_fn_fills_is_its_own():
     )
   )
   assert 'kept["h"] = hidden' in text
+
+
+def test_a_summary_of_a_layer_still_makes_the_layer():
+  text = taken_apart(
+    program(last='tf.summary.histogram("more", tf.layers.dense(hidden, 5))\nlogits = logits + 1.0')
+  )
+  assert "runtime.layers.dense(hidden, 5)" in text
+
+
+def test_a_dict_with_constant_keys_is_made_where_it_is_read():
+  text = taken_apart(
+    program(first="kept = {}", middle='kept["h"] = hidden', loss='loss += 0.0 * tf.norm(kept["h"])')
+  )
+  assert "kept = {}" in text

@@ -51,7 +51,9 @@ _PURE_MODULES = ("numpy.", "math.", "os.path.", "collections.", "functools.", "i
 def effects(module: Module, node: ast.AST, _seen: frozenset = frozenset()) -> Iterator[ast.Call]:
   """The calls in some code that may do more than give a value."""
   for call in ast.walk(node):
-    if isinstance(call, ast.Call) and not _is_pure(module, call, _seen):
+    if isinstance(call, ast.Call) and not (
+      _is_pure(module, call, _seen) and _gets_pure(module, call, _seen)
+    ):
       yield call
 
 
@@ -86,7 +88,7 @@ def is_report(module: Module, node: ast.stmt) -> bool:
     return False
   name = path(module, node.value)
   is_print = isinstance(node.value.func, ast.Name) and node.value.func.id == "print"
-  return is_print or name.startswith(_REPORTS)
+  return (is_print or name.startswith(_REPORTS)) and not has_effect(module, node)
 
 
 def is_summary(module: Module, node: ast.AST) -> bool:
@@ -113,6 +115,20 @@ def _is_pure(module: Module, call: ast.Call, seen: frozenset) -> bool:
     _, bindings = module.scope_of[call.func].lookup(call.func.id)
     return not bindings and call.func.id in _BUILTINS
   return isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS
+
+
+def _gets_pure(module: Module, call: ast.Call, seen: frozenset) -> bool:
+  """Whether the functions of the file that a call gets do no more than give a value: it may call them."""
+  for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+    for node in getattr(argument, "elts", [argument]):
+      helper = module.definition(node) if isinstance(node, ast.Name) else None
+      if isinstance(helper, ast.ClassDef):
+        return False
+      if isinstance(helper, ast.FunctionDef) and helper not in seen:
+        body = ast.Module(helper.body, [])
+        if helper.decorator_list or next(effects(module, body, seen | {helper}), None) is not None:
+          return False
+  return True
 
 
 _STEPS = ("tf.train.get_global_step", "tf.train.get_or_create_global_step", "tf.contrib.framework.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Optional
 
 from migrator.analysis import local_calls
 from migrator.analysis.model_fns import calls
-from migrator.analysis.model_fns.modes import Unreadable
+from migrator.analysis.model_fns.modes import Leaf, Unreadable
 from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, Split
 from migrator.analysis.module import Module
 
@@ -23,6 +24,7 @@ def check(split: Split) -> None:
   """
   _check_objects(split)
   _check_early(split)
+  _check_scopes(split)
 
 
 def _check_objects(split: Split) -> None:
@@ -60,6 +62,32 @@ def _check_early(split: Split) -> None:
     for name, node, _ in flow.names(leaf.node):
       if node in flow.replaced and name.endswith((LOSSES, MODEL_LOSSES)):
         raise Unreadable(node, "it takes its regularization losses before its network ends")
+
+
+def _check_scopes(split: Split) -> None:
+  """Names that count the scopes before them need all of these scopes."""
+  flow, module = split.forward.flow, split.function.module
+  network = {leaf.node for leaf in split.forward.leaves}
+  counts = [node for leaf in split.forward.leaves for node in _counting(module, leaf)]
+  scopes = {id(w) for leaf in split.forward.leaves for w in leaf.withs}
+  last = max(i for i, leaf in enumerate(flow.leaves) if leaf.node in network)
+  for leaf in flow.leaves[:last] if counts else ():
+    for around in leaf.withs:
+      if id(around) not in scopes:
+        raise Unreadable(around, f"`{module.source(counts[0].func)}` counts the scopes before it")
+
+
+def _counting(module: Module, leaf: Leaf) -> Iterator[ast.Call]:
+  """The calls that name a variable or a scope after how many of them there are."""
+  heads = [item.context_expr for around in leaf.withs for item in around.items]
+  codes: list[ast.AST] = [leaf.node, *heads]
+  for code in [*codes, *(h for c in codes for h in calls.helpers(module, c))]:
+    for call in ast.walk(code):
+      if isinstance(call, ast.Call) and (
+        calls.path(module, call) == "tf.Variable"
+        or any(k.arg == "default_name" for k in call.keywords)
+      ):
+        yield call
 
 
 def check_norms(split: Split, norms: list[ast.AST]) -> None:
