@@ -131,7 +131,7 @@ def message(plan: Plan, refusal: Unsupported) -> str:
   """The message of a refusal, as a part of a sentence."""
   span = plan.module.span(refusal.node)
   values = _values(plan, refusal)
-  if refusal.code == "EM244":
+  if refusal.code in ("EM244", "EM255"):
     return f"{values['reason']} (line {span.line})"
   said = rules.finding(refusal.code, span, plan.path, **values).message.rstrip(".")
   return f"{said} ({refusal.code}, line {span.line})"
@@ -185,10 +185,10 @@ def report(plan: Plan, unit: units.Unit, why: Optional[Unsupported]) -> None:
       plan.report("EM236", construction.call, what="`use_tpu`")
 
 
-def report_loop(plan: Plan, unit: units.Unit) -> None:
+def report_loop(plan: Plan, unit: units.Unit, why: Unsupported) -> None:
   """EM234 where Model.fit was asked for, and there is no such form."""
-  reason = "a model_fn is no Keras model that `--target fit` could train"
-  plan.report("EM234", unit.node, name=unit.name, form="becomes a loop", reason=reason)
+  said = message(plan, why)
+  plan.report("EM234", unit.node, name=unit.name, form="becomes a loop", reason=said)
 
 
 def is_incomplete(text: str, path: str, results: Iterable[Any]) -> bool:

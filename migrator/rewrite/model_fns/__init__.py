@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from migrator.analysis import units
 from migrator.rewrite.model_fns import found
+from migrator.rewrite.model_fns.fit import ModelFitTarget
 from migrator.rewrite.model_fns.target import SplitTarget
 from migrator.rewrite.plan import Plan
 
-__all__ = ["SplitTarget", "target"]
+__all__ = ["ModelFitTarget", "SplitTarget", "fit_target", "target"]
 
 
 def target(plan: Plan, tf: str, unit: units.Unit, options) -> SplitTarget:
@@ -29,3 +30,14 @@ def target(plan: Plan, tf: str, unit: units.Unit, options) -> SplitTarget:
   split = found.split(plan, unit)
   plan.release(split.function.node)
   return SplitTarget(plan, tf, unit, split, options.resume_data)
+
+
+def fit_target(plan: Plan, tf: str, unit: units.Unit, options) -> ModelFitTarget:
+  """What writes a unit as a Keras model; arguments as of `target`.
+
+  Raises:
+    Unsupported: EM255, why it is no Keras model, when it writes; EM244 and others, also now.
+  """
+  split = found.split(plan, unit)
+  plan.release(split.function.node)
+  return ModelFitTarget(plan, tf, unit, split, options.exact)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 
+from migrator.analysis.model_fns import calls, train_ops
 from migrator.analysis.model_fns.modes import TRAIN, Unreadable
 from migrator.analysis.model_fns.pieces import LOSSES, Piece, Split
 from migrator.rewrite import emit, optimizers
@@ -58,6 +59,8 @@ class Writer:
     self.names = Names()
     self._lines: list[str] = []
     self._params: set[str] = set()
+    # How the optimizer is chosen: whether only the exact one will do, and whether gradients may be sparse.
+    self._exact = self._sparse = True
 
   def write(self) -> Names:
     """Plans the functions in place of the model_fn; returns their names."""
@@ -71,7 +74,7 @@ class Writer:
       names.metrics = self._function("metrics_fn", split.metrics, ["labels"])
     if self._exports:
       names.exports = self._export_outputs()
-    names.optimizer = self._optimizer()
+    names.optimizer = self._make_optimizer()
     if split.gradients is not None:
       names.gradients = self._clipped(split.gradients)
     names.params = frozenset(self._params)
@@ -94,7 +97,7 @@ class Writer:
     reads = split.forward.parameters
     takes = ["training"] if {"training", "mode"} & reads else []
     takes += ["params"] if "params" in reads else []
-    prefix = _docstring(plan, function.node)
+    prefix = docstring(plan, function.node)
     if function.features != "features":
       prefix.append(f"{function.features} = features")
     if "mode" in reads:
@@ -139,13 +142,17 @@ class Writer:
 
   # -- the training ---------------------------------------------------------------------
 
+  def _make_optimizer(self) -> str:
+    return self._optimizer()
+
   def _optimizer(self) -> str:
     """The function that makes the optimizer of the statements of the model_fn."""
     split, plan = self._split, self._plan
     made, flow = split.train.optimizer, split.flows[TRAIN]
     call = made.node
-    assert isinstance(call, ast.Call)
-    settings = optimizers.Settings(self._tf, "v1", True, True, call)
+    if not isinstance(call, ast.Call):
+      return self._chosen_optimizer()
+    settings = optimizers.Settings(self._tf, "v1", self._exact, self._sparse, call)
     written = optimizers.of_call(plan, call, settings).text
     tree = ast.parse(written, mode="eval")
     names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
@@ -155,6 +162,8 @@ class Writer:
       node = flow.leaves[index].node
       if not isinstance(node, ast.Assign):
         raise Unreadable(node, "its optimizer is made under conditions")
+      if calls.reads_step(plan.module, node) or calls.has_effect(plan.module, node):
+        raise Unreadable(node, "its optimizer is made of tensors")
     self._check_early(call, [flow.leaves[i].node for i in indexes])
     parameters = flow.parameters(indexes) | {n for n, at in reads.items() if at < 0}
     if parameters - {"params"}:
@@ -171,7 +180,37 @@ class Writer:
     self._add([*lines, *[emit.indented(line, self._style) for line in body]])
     return name
 
-  def _check_early(self, call: ast.Call, statements: list[ast.stmt]) -> None:
+  def _chosen_optimizer(self) -> str:
+    """The same for one that is chosen among several by an `if`."""
+    split, plan = self._split, self._plan
+    made, flow = split.train.optimizer, split.flows[TRAIN]
+    constructors = train_ops.constructors(flow, made)
+    indexes = sorted(flow.closure(flow.reaching(made).values()))
+    nodes = [flow.leaves[index].node for index in indexes]
+    for node in nodes:
+      known = {inner for n in ast.walk(node) if isinstance(n, ast.Raise) for inner in ast.walk(n)}
+      known |= set(constructors)
+      others = [c for c in calls.effects(plan.module, node) if c not in known]
+      is_plain = isinstance(node, ast.Assign) or node is nodes[-1]
+      if others or not is_plain or calls.reads_step(plan.module, node):
+        what = "the optimizer that its conditions choose is made of more than values"
+        raise Unreadable(others[0] if others else node, what)
+    self._check_early(made.node, nodes)
+    parameters = flow.parameters(indexes)
+    if parameters - {"params"}:
+      what = f"its optimizer depends on `{min(parameters - {'params'})}`"
+      raise Unreadable(made.node, what)
+    for call in constructors:
+      settings = optimizers.Settings(self._tf, "v1", self._exact, self._sparse, call)
+      plan.expressions[call] = optimizers.of_call(plan, call, settings).text
+    name = plan.fresh("make_optimizer", f"make_{split.function.node.name}_optimizer")
+    self._params |= {name} if parameters else set()
+    piece = Piece([flow.leaves[index] for index in indexes], made, parameters, flow)
+    head = f"def {name}({', '.join(parameters)}):"
+    self._add(text.function(plan, head, piece, None, [], self._style))
+    return name
+
+  def _check_early(self, call: ast.AST, statements: list[ast.stmt]) -> None:
     """What the optimizer is made of was read when the training began, and now is before that."""
     module = self._plan.module
     for node in (n for part in (call, *statements) for n in ast.walk(part)):
@@ -198,7 +237,7 @@ class Writer:
     return name
 
 
-def _docstring(plan: Plan, node: ast.FunctionDef) -> list[str]:
+def docstring(plan: Plan, node: ast.FunctionDef) -> list[str]:
   """The lines of the docstring of a model_fn, if it is one line."""
   first = node.body[0]
   if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):

@@ -20,6 +20,15 @@ from migrator.rewrite.plan import Plan, Unsupported
 _DEFAULT_SEED = "1"
 
 
+def seed_of(plan: Plan, policy: run_config.Policy, config) -> None:
+  """RunConfig has a seed also where none is given."""
+  if policy.seed is not None:
+    return
+  given = config_sources.read(plan, config.value).arguments if config is not None else {}
+  if "tf_random_seed" not in given:
+    policy.seed = _DEFAULT_SEED
+
+
 @dataclasses.dataclass
 class SplitNetwork(canned.Network):
   """What the construction becomes; `model` is the expression of the network."""
@@ -91,7 +100,7 @@ class SplitTarget(LoopTarget):
     notes.report(plan, self.split)
     self.loss = self.names["loss_fn"] = pieces.loss
     policy = run_config.read_policy(plan, arguments.get("config"), construction.call)
-    self._seed(policy, arguments.get("config"))
+    seed_of(plan, policy, arguments.get("config"))
     node, item = canned.read_directory(plan, arguments.get("model_dir"), policy)
     config = arguments.get("config")
     items = [pieces.forward]
@@ -116,14 +125,6 @@ class SplitTarget(LoopTarget):
       added=[pieces.metrics] if pieces.metrics else [],
       pieces=pieces,
     )
-
-  def _seed(self, policy: run_config.Policy, config) -> None:
-    """RunConfig has a seed also where none is given."""
-    if policy.seed is not None:
-      return
-    given = config_sources.read(self.plan, config.value).arguments if config is not None else {}
-    if "tf_random_seed" not in given:
-      policy.seed = _DEFAULT_SEED
 
   @property
   def _pieces(self) -> Names:

@@ -6,7 +6,7 @@ import ast
 from typing import Optional
 
 from migrator.analysis.model_fns.modes import Leaf
-from migrator.analysis.model_fns.pieces import Piece
+from migrator.analysis.model_fns.pieces import TRAINING, Piece
 from migrator.rewrite import emit
 from migrator.rewrite.plan import Plan, Unsupported
 
@@ -24,7 +24,7 @@ def function(
     prefix: lines that stand first.
     style: of the function.
   """
-  leaves = list(piece.leaves)
+  leaves = read_leaves(piece)
   last = leaves[-1].node if leaves else None
   returned: list[str] = []
   name = result
@@ -37,6 +37,7 @@ def function(
     and last.targets[0].id == name
     and not leaves[-1].withs
     and not plan.comments.trailing(last)
+    and "\\\n" not in plan.module.source(last.value)
   )
   if is_last:
     assert isinstance(last, ast.Assign)
@@ -52,6 +53,18 @@ def function(
     body.append("")
   # Long lines of the user's stay as they are.
   return [head, *[emit.indented(line, style) for line in [*body, *returned]]]
+
+
+def read_leaves(piece: Piece) -> list[Leaf]:
+  """The statements, without those that only give `training` another name: it is read in their place."""
+  replaced = piece.flow.replaced
+  return [
+    leaf
+    for leaf in piece.leaves
+    if not isinstance(leaf.node, ast.Assign)
+    or isinstance(leaf.node.value, ast.Constant)
+    or replaced.get(leaf.node.value) != TRAINING
+  ]
 
 
 def _returned(plan: Plan, node: ast.expr, style: emit.Style) -> list[str]:
