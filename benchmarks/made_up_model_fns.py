@@ -66,6 +66,7 @@ def attempt(task: dict[str, Any]) -> dict[str, Any]:
   made_up_data.copy_data(task["data"], task["scratch"])
   text = Path(task["path"]).read_text(encoding="utf-8")
   made_up_data.make_up_command_line(task["scratch"])
+  made_up_training.make_up_required_flags(task["scratch"])
   tables = made_up_data.make_up_tables(text)
   made_up_data.make_up_downloads()
   made_up_data.make_folders(text)
@@ -125,7 +126,9 @@ def _train(
   module: types.ModuleType, tree: ast.Module, task: dict[str, Any], watch: made_up_training.Watch
 ) -> Optional[str]:
   """Calls the functions of a program that train its models; returns why none of them did."""
-  first: Optional[BaseException] = None
+  first = _run_as_program(module, tree)
+  if watch.done:
+    return None
   calls = (made_up_canned.call, lambda function, scratch: _apart(function, tree, module, scratch))
   for call in calls:
     for function in _makers(tree, module):
@@ -141,6 +144,21 @@ def _train(
   except BaseException as error:
     first = first or error
   return made_up_hooks.why(first) if first else "nothing trains the model"
+
+
+def _run_as_program(module: types.ModuleType, tree: ast.Module) -> Optional[BaseException]:
+  """Runs what a module does when it is the program; returns what it ended with."""
+  for node in tree.body:
+    if not isinstance(node, ast.If) or "__main__" not in ast.unparse(node.test):
+      continue
+    body = compile(ast.Module(node.body, type_ignores=[]), module.__file__ or "", "exec", 0, True)
+    try:
+      with contextlib.redirect_stdout(io.StringIO()):
+        exec(body, module.__dict__)
+    except BaseException as error:
+      made_up_training.mark_flags()
+      return None if isinstance(error, SystemExit) else error
+  return None
 
 
 def _apart(function: Any, tree: ast.Module, module: types.ModuleType, scratch: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import sys
@@ -22,6 +23,26 @@ def mark_flags() -> None:
   """Lets flags be read, as far as a program defined them."""
   if "absl.flags" in sys.modules:
     sys.modules["absl.flags"].FLAGS.mark_as_parsed()
+
+
+def make_up_required_flags(scratch: str) -> None:
+  """Gives flags that a command line must have a value by their names."""
+  import tensorflow as tf
+  from absl import flags
+
+  def required(name, flag_values=flags.FLAGS):
+    if flag_values[name].value is None:
+      with contextlib.suppress(flags.Error, ValueError, TypeError):
+        value = made_up_hooks.make_up(name, inspect.Parameter.empty, scratch)
+        flag_values.set_default(name, value)
+
+  def all_required(names, flag_values=flags.FLAGS):
+    for name in names:
+      required(name, flag_values)
+
+  for module in (flags, tf.compat.v1.flags):
+    module.mark_flag_as_required = required
+    module.mark_flags_as_required = all_required
 
 
 class Watch:

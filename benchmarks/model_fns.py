@@ -3,8 +3,8 @@
   python benchmarks/model_fns.py DIRECTORY [--python PYTHON] [--hosted] [--json FILE] [--kept FOLDER]
 
 DIRECTORY holds one folder for each repository. Every file counts, .py or notebook, that holds a model_fn: model_fn_finder.py.
-The first count is of those that make the Estimator, too. Each is rewritten in one run with the modules of its repository that it
-imports. It is rewritten when each of its estimators is, no TODO is left in it, and all of the modules are carried over that have to be. With PYTHON
+The first count is of those that make the Estimator, too. Those of a repository are rewritten in one run, with the modules that they
+import. It is rewritten when each of its estimators is, no TODO is left in it, and all of the modules are carried over that have to be. With PYTHON
 (TensorFlow 2.21) it is imported from a folder with these modules, and each of its model_fns takes a step on the program's own examples,
 else on made-up ones: made_up_model_fns.py. Files that are the same count once.
 """
@@ -15,6 +15,7 @@ import argparse
 import collections
 import concurrent.futures
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -77,17 +78,23 @@ def main() -> int:
   parser.add_argument("--python", help="a Python with TensorFlow 2.21")
   parser.add_argument("--hosted", action="store_true", help="keep each model_fn")
   parser.add_argument("--only", default="", help="a part of the path of the files that count")
+  parser.add_argument("--without", default="", help="a part of the path of those that do not")
   parser.add_argument("--jobs", type=int, default=2, help="how many processes")
   parser.add_argument("--json", type=Path, help="where each file and its outcome is written")
   parser.add_argument("--kept", type=Path, help="where the rewritten programs are left")
   arguments = parser.parse_args()
   found = [f for f in model_fn_finder.find(arguments.directory) if arguments.only in f.place]
+  if arguments.without:
+    found = [f for f in found if arguments.without not in f.place]
   with tempfile.TemporaryDirectory(prefix="migrator-model-fns-") as scratch:
     folder = (arguments.kept or Path(scratch, "new")).resolve()
     options = engine.Options(hosted=arguments.hosted)
-    jobs = [(arguments.directory, f, folder / str(n), options) for n, f in enumerate(found)]
+    jobs = [
+      (arguments.directory, list(files), folder / name, options)
+      for name, files in itertools.groupby(found, lambda f: f.repository)
+    ]
     with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
-      outcomes = list(pool.map(rewrite, jobs))
+      outcomes = [one for of_it in pool.map(rewrite, jobs) for one in of_it]
     if arguments.python:
       check(arguments.python, outcomes, arguments.directory, folder, Path(scratch), arguments.jobs)
   both = [o for o in outcomes if o.file.makes]
@@ -103,26 +110,29 @@ def main() -> int:
 # --- rewriting
 
 
-def rewrite(job: tuple[Path, model_fn_finder.ModelFnFile, Path, engine.Options]) -> Outcome:
-  """Rewrites a file and what it imports, into a folder of its own."""
-  directory, file, folder, options = job
-  root = (directory / file.repository).resolve()
-  program = str(root / file.path)
-  known = [f.path for f in walk.find([str(root)])]
-  graph = libraries.ImportGraph(known)
-  modules = list(dict.fromkeys(i.path for i in graph.reached(program) if i.path != program))
+def rewrite(job: tuple[Path, Sequence[model_fn_finder.ModelFnFile], Path, engine.Options]):
+  """Rewrites the files of a repository and what they import, into a folder: an outcome for each."""
+  directory, programs, folder, options = job
+  root = (directory / programs[0].repository).resolve()
+  graph = libraries.ImportGraph([f.path for f in walk.find([str(root)])])
+  modules = {}
+  for file in programs:
+    path = str(root / file.path)
+    modules[path] = list(dict.fromkeys(i.path for i in graph.reached(path) if i.path != path))
+  paths = list(dict.fromkeys([*modules, *(path for found in modules.values() for path in found)]))
   one = run.Run(options, False, lambda line: print(line, file=sys.stderr))
-  one.rewrite_files(walk.SourceFile(path, path == program) for path in [program, *modules])
+  one.rewrite_files(walk.SourceFile(path, path in modules) for path in paths)
   results = {result.path: result for result in one.results}
-  for path in [program, *modules]:
+  for path in paths:
     new = folder / os.path.relpath(path, root)
     new.parent.mkdir(parents=True, exist_ok=True)
-    if path == program and path.endswith(".ipynb"):
+    if path.endswith(".ipynb"):
       new.with_suffix(".py").write_text(results[path].text, encoding="utf-8")
       continue
     raw = results[path].raw if path in results else None
     new.write_bytes(raw if raw is not None else Path(path).read_bytes())
-  return outcome(file, results[program], len(modules))
+  found = (results[path] for path in modules)
+  return [outcome(f, r, len(m)) for f, r, m in zip(programs, found, modules.values())]
 
 
 def outcome(file: model_fn_finder.ModelFnFile, result: files.FileResult, modules: int) -> Outcome:
@@ -158,11 +168,12 @@ def check(
   tried = [(number, o) for number, o in enumerate(outcomes) if o.rewritten]
   tasks = []
   for number, one in tried:
-    path = (folder / str(number) / one.file.path).with_suffix(".py")
+    root = folder / one.file.repository
+    path = (root / one.file.path).with_suffix(".py")
     tasks.append(
       {
         "path": str(path),
-        "root": str(folder / str(number)),
+        "root": str(root),
         "data": str((directory / one.file.repository / one.file.path).parent.resolve()),
         "makes": one.file.makes,
         "functions": one.file.functions,
