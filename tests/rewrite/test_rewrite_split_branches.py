@@ -78,3 +78,27 @@ def test_a_variable_called_training_leaves_the_branches_apart():
     '    x = features["x"]\n', '    x = features["x"]\n    training = len(params)\n'
   )
   assert "EM234" in codes(run(HEAD + named + CALLS))
+
+
+def test_a_variable_that_is_true_in_training_and_false_else_is_what_training_is():
+  body = """
+def model_fn(features, labels, mode, params):
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        is_training = True
+    else:
+        is_training = False
+    logits = tf.layers.dense(features["x"], 3)
+    logits = tf.layers.dropout(logits, training=is_training)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"logits": logits})
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+"""
+  assert functions(transformed(HEAD + body + CALLS))["forward"] == textwrap.dedent(
+    """\
+    def forward(features, training):
+        is_training = training
+        logits = runtime.layers.dense(features["x"], 3)
+        return runtime.layers.dropout(logits, training=is_training)"""
+  )

@@ -68,9 +68,6 @@ CASES = {
       "    train_op = optimizer.apply_gradients(pairs, tf.train.get_global_step())\n",
     )
   ),
-  "are named after a scope around it": replaced(
-    (TRAIN, '    with tf.variable_scope("train"):\n    ' + TRAIN)
-  ),
   "is bound again behind a function that reads it": replaced(
     (LOSS, "    late = lambda: logits\n    logits = 2.0 * logits\n" + LOSS)
   ),

@@ -57,6 +57,8 @@ class Splitter:
     # Where it is an entry of `spec`, the statement that adds it is none that it depends on.
     self._training = {trained.index, *train_flow.needed(trained)}
     self._training -= train_flow.needed(self._specs[TRAIN]["loss"])
+    # Other modes may make the train_op, too; nobody runs it there.
+    self._training_nodes = {train_flow.leaves[i].node for i in self._training}
     wanted = self._wanted()
     reasons: list[Unreadable] = []
     for outputs in self._candidates():
@@ -120,7 +122,7 @@ class Splitter:
       for i, leaf in enumerate(flow.leaves)
       if leaf.node in common
       and not isinstance(leaf.node, ast.Return)
-      and i not in self._training
+      and leaf.node not in self._training_nodes
       and not self._depends_on_labels(flow, i)
     ]
 
@@ -141,7 +143,7 @@ class Splitter:
         i
         for i, leaf in enumerate(flow.leaves)
         if calls.has_effect(self._module, leaf.node)
-        and not (mode == TRAIN and i in self._training)
+        and leaf.node not in self._training_nodes
         and not self._is_hook(leaf.node)
         and not self._depends_on_labels(flow, i)
       ]
@@ -210,7 +212,7 @@ class Splitter:
       raise Unreadable(self._function.node, f"`{outputs[0]}` is no variable of mode {mode!r}")
     inside = flow.closure(ends)
     for index, leaf in enumerate(flow.leaves):
-      is_training = mode == TRAIN and index in self._training
+      is_training = leaf.node in self._training_nodes
       if index in inside or is_training or isinstance(leaf.node, ast.Return):
         continue
       if calls.is_report(self._module, leaf.node) or train_ops.is_harmless(leaf):

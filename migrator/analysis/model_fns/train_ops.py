@@ -42,7 +42,8 @@ class TrainOp:
   """What a train_op does.
 
   Attributes:
-    optimizer: the optimizer's constructor.
+    optimizer: the call of its constructor, or the variable to which an `if` binds one of several: see
+      `constructors`.
     loss: what is minimized.
     gradients: what is applied: pairs of a gradient and its variable; None for the gradients as they are.
     gradient_nodes: expression -> what it is of the pairs: "both", "gradients" or "variables".
@@ -76,12 +77,11 @@ def read(flow: Flow, value: Value) -> TrainOp:
   Raises:
     Unreadable: it is made in a way that is not known.
   """
-  runs_updates, scopes = False, set()
+  runs_updates = False
   while True:
     leaf, value = flow.leaves[value.index], flow.resolve(value)
     for around in {id(w): w for w in (*leaf.withs, *flow.leaves[value.index].withs)}.values():
       runs_updates |= _runs_updates(flow, around, value.index)
-      scopes |= {_path(flow, i.context_expr.func) for i in around.items}  # type: ignore[attr-defined]
     call = value.node
     if not isinstance(call, ast.Call):
       raise Unreadable(call, "its train_op is not made by a call that the function shows")
@@ -101,10 +101,6 @@ def read(flow: Flow, value: Value) -> TrainOp:
     made = _apply(flow, call, value.index)
   else:
     raise Unreadable(call, f"its train_op is made by `{flow.function.module.source(call.func)}()`")
-  # The names of slots begin with the variable scope; those of Adam's powers also with others.
-  is_adam = _path(flow, made.optimizer.node.func).endswith("AdamOptimizer")  # type: ignore[attr-defined]
-  if "tf.variable_scope" in scopes or (is_adam and "tf.name_scope" in scopes):
-    raise Unreadable(call, "the variables of its optimizer are named after a scope around it")
   made.runs_updates = runs_updates
   return made
 
@@ -158,9 +154,47 @@ def _check_step(flow: Flow, call: ast.Call, bound: dict[str, facts.Argument], in
     raise Unreadable(call, "its train_op does not count the global step by itself")
 
 
+def constructors(flow: Flow, value: Value) -> list[ast.Call]:
+  """The calls of tf.train that may make an optimizer: one, or those in the branches of an `if`.
+
+  Returns:
+    The calls; none where something else may make it.
+  """
+  if isinstance(value.node, ast.Call):
+    return [value.node] if _is_constructor(flow, value.node) else []
+  reads = flow.reaching(value)
+  index = reads.get(value.node.id, -1) if isinstance(value.node, ast.Name) else -1
+  if index < 0:
+    return []
+  name, statement = value.node.id, flow.leaves[index].node  # type: ignore[attr-defined]
+  if not isinstance(statement, ast.If) or flow.reads[index].get(name, -1) >= 0:
+    return []
+  found: list[ast.Call] = []
+  todo: list[ast.stmt] = [statement]
+  while todo:
+    part = todo.pop(0)
+    if isinstance(part, ast.If):
+      todo = [*part.body, *part.orelse, *todo]
+    elif isinstance(part, ast.Assign) and len(part.targets) == 1:
+      target = part.targets[0]
+      if not isinstance(target, ast.Name):
+        return []
+      if target.id == name:
+        if not _is_constructor(flow, part.value):
+          return []
+        found.append(part.value)  # type: ignore[arg-type]
+    elif not isinstance(part, (ast.Raise, ast.Pass)):
+      return []
+  return found
+
+
+def _is_constructor(flow: Flow, node: ast.expr) -> bool:
+  return isinstance(node, ast.Call) and _path(flow, node.func).startswith("tf.train.")
+
+
 def _optimizer(flow: Flow, node: ast.expr, index: int) -> Value:
   made = flow.resolve(Value(node, index))
-  if not isinstance(made.node, ast.Call) or not _path(flow, made.node.func).startswith("tf.train."):
+  if not constructors(flow, made):
     what = flow.function.module.source(node).partition("\n")[0]
     raise Unreadable(node, f"`{what}` is no optimizer of tf.train that is made in one place")
   return made
@@ -196,7 +230,7 @@ def _apply(flow: Flow, call: ast.Call, index: int) -> TrainOp:
       if collection(flow, node) == "trainable_variables":
         nodes[node] = "variables"
       elif isinstance(node.func, ast.Attribute) and node.func.attr == "compute_gradients":
-        if _optimizer(flow, node.func.value, i).node is not optimizer.node:
+        if flow.identity(_optimizer(flow, node.func.value, i)) != flow.identity(optimizer):
           raise Unreadable(node, "it has several optimizers")
         losses.append(_computed(flow, node, i, _MINIMIZE[:1] + _MINIMIZE[2:]))
         nodes[node] = "both"
