@@ -195,7 +195,7 @@ def applied(plan: Plan, module: Module) -> str:
   """The text of a file with what is planned, its imports and what they leave unused."""
   if plan.tf_import:
     plan.needs(plan.tf_import)
-  plan.drop_unread_runtime()
+  plan.drop_unread_imports()
   imports.add(plan)
   text = apply(plan)
   cleanup = Plan(Module(text, module.filename), plan.path)

@@ -150,15 +150,19 @@ class Plan:
     self.needs(f"from migrator import runtime{alias}")
     return self._runtime
 
-  def drop_unread_runtime(self) -> None:
-    """Takes back the import of the runtime if nothing that is written reads it."""
+  def drop_unread_imports(self) -> None:
+    """Takes back the imports of the runtime and of TF2 if nothing that is written reads them."""
     edits = self.statements.values()
     texts = [line for e in edits for line in (*e.before, *(e.replacement or ()), *e.after)]
-    if self._runtime and not any(
-      f"{self._runtime}." in text for text in (*texts, *self.expressions.values())
-    ):
-      alias = "" if self._runtime == "runtime" else f" as {self._runtime}"
-      self.imports.discard(f"from migrator import runtime{alias}")
+    texts += [*self.expressions.values(), *self.arguments.values(), *self.decorators.values()]
+    texts += [part for pair in self.functions.values() for part in pair]
+    alias = "" if self._runtime == "runtime" else f" as {self._runtime}"
+    known = {self._runtime: f"from migrator import runtime{alias}"}
+    if self.tf_import:
+      known[self.tf_import.rpartition(" ")[2]] = self.tf_import
+    for name, statement in known.items():
+      if name and not any(f"{name}." in text for text in texts):
+        self.imports.discard(statement)
 
   def needs(self, statement: str) -> None:
     """Asks for an import, for example "import os"."""

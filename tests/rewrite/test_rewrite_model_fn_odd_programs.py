@@ -263,3 +263,25 @@ def test_a_dict_with_constant_keys_is_made_where_it_is_read():
     program(first="kept = {}", middle='kept["h"] = hidden', loss='loss += 0.0 * tf.norm(kept["h"])')
   )
   assert "kept = {}" in text
+
+
+def notes(source, code):
+  result = run(source)
+  assert [unit.target for unit in result.units] == ["loop"], [str(f) for f in result.findings]
+  return [f.message for f in result.findings if f.code == code]
+
+
+def test_random_numbers_are_said_to_be_others_or_not_always_the_same():
+  dropout = "hidden = tf.layers.dropout(hidden, 0.5, training=mode == 'train'{})"
+  assert notes(program(), "EM247") == []
+  assert "having no `seed`" in notes(program(middle=dropout.format("")), "EM247")[0]
+  assert "one shape" in notes(program(middle=dropout.format(", seed=3")), "EM247")[0]
+  noise = "def add(x):\n    return x + tf.random_normal(tf.shape(x))\n"
+  assert len(notes(program(noise, middle="hidden = add(hidden)"), "EM247")) == 1
+
+
+def test_a_file_that_is_hosted_imports_nothing_that_it_does_not_read():
+  source, _ = HOSTED["params that lose an entry"]
+  text = run(source).text
+  assert "import tensorflow as" not in text
+  assert "from migrator import runtime" in text

@@ -68,6 +68,14 @@ def path(module: Module, call: ast.Call) -> str:
   return symbol.path if symbol is not None else ""
 
 
+def is_random(name: str) -> bool:
+  """Whether the function of TensorFlow with a full name draws random numbers."""
+  if "initializer" in name or ".keras.layers." in name:
+    return False
+  drawn = ("tf.multinomial", "tf.truncated_normal", "tf.nn.sampled_", "tf.nn.nce_loss")
+  return name in drawn or any(word in name for word in _COUNTING)
+
+
 _NOISE = (
   "tf.layers.dropout",
   "tf.nn.dropout",
@@ -102,8 +110,9 @@ def is_summary(module: Module, node: ast.AST) -> bool:
 def _is_pure(module: Module, call: ast.Call, seen: frozenset) -> bool:
   symbol = module.resolve(call.func)
   if symbol is not None and symbols.is_tensorflow(symbol):
-    counts = "initializer" not in symbol.path and any(w in symbol.path for w in _COUNTING)
-    return symbol.path in _HARMLESS or not (counts or symbol.path.startswith(_EFFECTS))
+    if symbol.path in _HARMLESS:
+      return True
+    return not (is_random(symbol.path) or symbol.path.startswith(_EFFECTS))
   if symbol is not None:
     return symbol.path.startswith((*_PURE_MODULES, *_REPORTS)) and "random" not in symbol.path
   helper = local_calls.called(module, call)
