@@ -79,7 +79,7 @@ def inputs_like(element_spec: Any, *names: str) -> Any:
     {name: `tf.keras.Input`} of dense features, or one input for features that are a single tensor.
 
   Raises:
-    ValueError: if a feature is missing, or is no dense tensor whose first axis is the batch.
+    ValueError: if a feature is missing, or is no dense tensor of float32 whose first axis is the batch.
   """
   if isinstance(element_spec, tf.data.Dataset):
     element_spec = element_spec.element_spec
@@ -97,6 +97,12 @@ def _input(spec: Any, name: Any) -> Any:
   what = "The features" if name is None else f"The feature {name!r}"
   if not isinstance(spec, tf.TensorSpec) or not spec.shape.rank:
     raise ValueError(f"{what} must be a dense tensor with one row for each example, not {spec}.")
+  if spec.dtype != tf.float32:
+    # TF1's layers took the type of their input; Keras's would convert it.
+    raise ValueError(
+      f"{what} must be float32, not {spec.dtype.name}: TF1's layers computed in the type of their input. Convert it "
+      "in the input function if the checkpoints are of float32."
+    )
   return tf.keras.Input(spec.shape[1:].as_list(), dtype=spec.dtype.name, name=name)
 
 

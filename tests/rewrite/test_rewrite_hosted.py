@@ -90,10 +90,13 @@ def test_a_model_fn_that_can_be_taken_apart_is_a_loop():
 
 
 def test_fit_falls_back_to_a_loop_with_a_finding():
-  result = run(program(), target="fit")
+  text = program().replace("dense(net, 3)", "dense(tf.square(net), 3)")
+  result = run(text, target="fit")
   assert [unit.target for unit in result.units] == ["loop"]
   (message,) = [f.message for f in result.findings if f.code == "EM234"]
-  assert message.startswith("`classifier` becomes a loop: ")
+  assert message == (
+    "`classifier` becomes a loop: `tf.square(net)` is written as no Keras layer (line 8)."
+  )
 
 
 @pytest.mark.parametrize(

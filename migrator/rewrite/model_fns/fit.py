@@ -6,7 +6,8 @@ import ast
 import dataclasses
 
 from migrator.analysis import facts, units
-from migrator.analysis.model_fns.modes import Unreadable
+from migrator.analysis.model_fns import calls
+from migrator.analysis.model_fns.modes import TRAIN, Unreadable
 from migrator.analysis.model_fns.pieces import Split
 from migrator.rewrite import canned, columns, emit, moves, run_config
 from migrator.rewrite.fit import FitTarget
@@ -75,6 +76,11 @@ class ModelWriter(Writer):
       raise Unreadable(function.node, "its gradients are changed before they are applied")
     if "mode" in split.forward.parameters:
       raise Unreadable(function.node, "its network reads `mode` itself")
+    flow = split.flows[TRAIN]
+    connected = {flow.leaves[i].node for i in flow.closure([flow.at_end(split.outputs[0])])}
+    for leaf in split.forward.leaves:
+      if leaf.node not in connected and calls.has_effect(self._plan.module, leaf.node):
+        raise Unreadable(leaf.node, "a layer is no part of what its network returns")
 
   def _make_optimizer(self) -> str:
     """The optimizer has been written already."""
@@ -157,8 +163,10 @@ class ModelFitTarget(FitTarget):
     """Plans the functions of the model_fn, and reads the rest of the construction."""
     plan, arguments = self.plan, construction.arguments
     spec = self._element_spec(construction)
-    exports = any(call.method == "export_saved_model" for call in self.unit.calls)
-    writer = ModelWriter(plan, self.tf, self.split, exports or bool(self.specs), self.exact)
+    exports = any(call.method == "export_saved_model" for call in self.unit.calls) or any(
+      use.symbol.path.endswith("Exporter") for use in plan.module.uses()
+    )
+    writer = ModelWriter(plan, self.tf, self.split, exports, self.exact)
     pieces = writer.write()
     notes.report(plan, self.split)
     policy = run_config.read_policy(plan, arguments.get("config"), construction.call)

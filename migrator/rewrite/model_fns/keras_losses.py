@@ -26,6 +26,7 @@ _EACH = {
   "tf.nn.softmax_cross_entropy_with_logits_v2": (_SOFTMAX, ("labels", "logits")),
   "tf.nn.sigmoid_cross_entropy_with_logits": (_SIGMOID, ("_sentinel", "labels", "logits")),
 }
+_WHOLE, _INTEGERS = ("tf.to_int32", "tf.to_int64"), ("tf.int32", "tf.int64")
 _KERAS = {
   _SPARSE: "SparseCategoricalCrossentropy(from_logits=True)",
   _SOFTMAX: "CategoricalCrossentropy(from_logits=True)",
@@ -50,6 +51,7 @@ class KerasLoss:
     self._split = split
     self._flow: Flow = split.loss.flow
     self.regularized = False
+    self._casts: tuple[str, ...] = ()
 
   def read(self, tf: str) -> str:
     """The expression of the Keras loss.
@@ -121,6 +123,8 @@ class KerasLoss:
     if not self._is_output(Value(given[logits].value, index)):
       raise self._refusal(node)
     value = Value(given[labels].value, index)
+    whole = kind in (_SPARSE, _SOFTMAX)
+    self._casts = _WHOLE if whole else ("tf.to_float",)
     if kind == _SOFTMAX and self._is_labels(value, ("tf.one_hot",), True):
       return _SPARSE
     changes = {_SPARSE: (), _SOFTMAX: ()}.get(kind, ("tf.reshape", "tf.expand_dims"))
@@ -142,6 +146,13 @@ class KerasLoss:
       value = Value(statement.value, index)
     return True
 
+  def _casts_alike(self, node: ast.Call) -> bool:
+    """Whether a cast of the labels is one that the loss makes by itself."""
+    bound = facts.bind_arguments(node, ("x", "dtype", "name")) or {}
+    symbol = self._plan.module.resolve(bound["dtype"].value) if "dtype" in bound else None
+    types = _INTEGERS if self._casts is _WHOLE else ("tf.float32",)
+    return symbol is not None and symbol.path in types
+
   def _is_labels(self, value: Value, changes: tuple[str, ...], changed: bool) -> bool:
     """Whether a value is the labels, in the one or other shape or type.
 
@@ -158,7 +169,7 @@ class KerasLoss:
       return False
     path = calls.path(self._plan.module, node)
     inner = Value(node.args[0], value.index)
-    if path in ("tf.cast", "tf.to_int32", "tf.to_int64", "tf.to_float"):
+    if path in self._casts or (path == "tf.cast" and self._casts_alike(node)):
       return self._is_labels(inner, changes, changed)
     if path == "tf.one_hot":
       plain = len(node.args) + len(node.keywords) == 2
