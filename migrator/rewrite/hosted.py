@@ -16,7 +16,7 @@ from migrator.analysis import facts, symbols, units
 from migrator.analysis.module import Module
 from migrator.lint import rules, wording
 from migrator.lint.finding import Finding
-from migrator.rewrite import hosted_obstacles, replacements, todo
+from migrator.rewrite import driver_graphs, hosted_obstacles, replacements, todo
 from migrator.rewrite.plan import Plan, Unsupported
 
 # What lint says of names that a hosted file keeps, and of what is no other than before: the code
@@ -99,6 +99,8 @@ def plan_names(plan: Plan, hosts: Sequence[units.Unit], *, whole: bool) -> list[
   if hosts:
     obstacles += hosted_obstacles.find(plan)
     plan_saver_hooks(plan)
+    if whole and any(unit.kind != units.MODULE for unit in hosts):
+      driver_graphs.plan_switch(plan)
     report_file(plan)
   return obstacles
 
@@ -209,11 +211,11 @@ def report_file(plan: Plan) -> None:
   """EM236 where a hosted file asks for several workers or replicas."""
   module = plan.module
   for call, symbol in facts.calls(module):
-    if symbol.path not in _RUN_CONFIGS:
-      continue
-    for keyword in call.keywords:
+    for keyword in call.keywords if symbol.path in _RUN_CONFIGS else ():
       if keyword.arg in _DISTRIBUTION and module.constant(keyword.value) is not None:
         plan.report("EM236", keyword.value, what=f"`{keyword.arg}`")
+    if symbol.path == "tf.contrib.cloud.configure_gcs":
+      plan.report("EM236", call, what="`tf.contrib.cloud.configure_gcs` stops the program here")
   for node in ast.walk(module.tree):
     if isinstance(node, ast.Constant) and node.value == "TF_CONFIG":
       plan.report("EM236", node, what="TF_CONFIG")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from migrator.analysis import facts, units
 from migrator.analysis.module import Module
 from migrator.lint import wording
-from migrator.rewrite import canned
+from migrator.rewrite import canned, driver_graphs
 from migrator.rewrite.plan import Plan, Unsupported
 
 _GRAPHS = ("tf.Graph", "tf.Session", "tf.InteractiveSession", "tf.train.Monitored")
@@ -31,6 +31,8 @@ def check(module: Module, unit: units.Unit) -> None:
         if not scope.is_module and name in scope.bindings:
           what = f"`{name}` is a local name of the function"
           raise Unsupported("EM220", construction.call, what=what)
+  if unit.custom:
+    driver_graphs.check(module, unit.name)
   calls = [c.call for c in unit.constructions] + [c.call for c in unit.calls]
   for call in calls:
     _check_context(module, call)

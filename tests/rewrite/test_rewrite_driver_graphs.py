@@ -1,0 +1,103 @@
+"""Programs that build graphs outside of their model_fn: TF2 has none there unless it is told."""
+
+import textwrap
+
+import pytest
+
+from tests.rewrite.helpers import codes, run
+
+PROGRAM = """
+import tensorflow as tf
+
+# The flags.
+FLAGS = tf.app.flags.FLAGS
+
+
+def model_fn(features, labels, mode):
+  predictions = tf.layers.dense(features["x"], 1)
+  if mode == tf.estimator.ModeKeys.PREDICT:
+    return tf.estimator.EstimatorSpec(mode, predictions={"y": predictions})
+  loss = tf.losses.mean_squared_error(labels, predictions)
+  train_op = tf.train.AdamOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())
+  return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn():
+  return tf.data.Dataset.from_tensors(({"x": [[1.0] * 4]}, [[0.0]])).repeat()
+
+{functions}
+
+def main(_):
+  estimator = tf.estimator.Estimator(model_fn, "models")
+  estimator.train(input_fn, max_steps=10)
+{main}
+
+
+if __name__ == "__main__":
+  tf.app.run()
+"""
+SWITCH = "tf.disable_eager_execution()"
+SERVE = """
+def features():
+  return {"x": tf.placeholder(tf.float32, [None, 4])}
+
+
+def serve():
+  found = features()
+  return tf.estimator.export.ServingInputReceiver(found, found)
+"""
+
+
+def rewritten(main, functions="", **options):
+  text = PROGRAM.replace("{main}", textwrap.indent(textwrap.dedent(main), "  "))
+  result = run(text.replace("{functions}", functions), **options)
+  assert result.changed and not result.left, [str(f) for f in result.findings]
+  return result
+
+
+@pytest.mark.parametrize(
+  "main",
+  [
+    "x = tf.placeholder(tf.float32, [None, 4])\nprint(x)",
+    "with tf.Session() as session:\n  print(session.run(tf.constant(1)))",
+    'writer = tf.summary.FileWriter("logs")\nwriter.close()',
+  ],
+)
+def test_a_driver_with_a_graph_of_its_own_turns_eager_execution_off_below_the_imports(main):
+  lines = rewritten(main).text.split("\n")
+  place = next(i for i, line in enumerate(lines) if line.startswith(SWITCH))
+  assert lines[place - 2] == "from migrator import runtime"
+  assert lines[place + 2 : place + 4] == ["# The flags.", "FLAGS = tf.app.flags.FLAGS"]
+
+
+def test_a_model_fn_is_not_taken_apart_beside_graphs_and_the_finding_names_the_call():
+  result = rewritten("print(tf.placeholder(tf.float32, [None]))")
+  reason = next(f.message for f in result.findings if f.code == "EM234")
+  assert "`tf.placeholder`" in reason
+  assert {unit.target for unit in result.units} == {"hosted"}
+  assert "EM234" not in codes(rewritten("print(1)"))
+
+
+def test_what_functions_of_the_driver_run_is_the_drivers():
+  found = rewritten("features()", SERVE, hosted=True)
+  assert SWITCH in found.text
+
+
+def test_functions_that_are_handed_on_get_their_graph_from_who_calls_them():
+  export = 'estimator.export_saved_model("exported", serve)'
+  assert SWITCH not in rewritten(export, SERVE, hosted=True).text
+
+
+def test_a_graph_of_its_own_in_a_with_needs_no_switch():
+  main = """
+    with tf.Graph().as_default():
+      x = tf.placeholder(tf.float32, [None, 4])
+    with tf.Session(graph=x.graph) as session:
+      print(session.run(x, {x: [[1.0] * 4]}))
+  """
+  assert SWITCH not in rewritten(main, hosted=True).text
+
+
+def test_a_program_that_says_itself_whether_it_is_eager_is_left_alone():
+  main = "tf.disable_v2_behavior()\nprint(tf.placeholder(tf.float32, [None]))"
+  assert SWITCH not in rewritten(main).text
