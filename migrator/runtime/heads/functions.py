@@ -11,7 +11,8 @@ class FunctionHead:
 
   In place of a head or a loss where `runtime` evaluates, predicts and exports. It is not what the model is compiled
   with. The functions take what `runtime.Network` gives them: a parameter called `labels`, `features`,
-  `losses` (the regularization losses of the model's layers) or `params` gets these, another one the model's output.
+  `losses` (the regularization losses of the model's layers), `variables` (those that are trained) or `params` gets
+  these, another one the model's output.
 
   Attributes:
     loss_fn: returns the loss of a batch, a scalar.
@@ -73,3 +74,8 @@ class ModelNetwork:
     outputs = self.model(self._inputs(features), training=training)
     self.losses = list(self.model.losses)
     return outputs
+
+  @property
+  def trainable_variables(self) -> list:
+    """The weights that are trained."""
+    return list(self.model.trainable_variables)
