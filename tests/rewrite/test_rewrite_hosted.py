@@ -160,6 +160,10 @@ def test_a_tpu_estimator_is_the_runtime_s_and_says_that_there_is_no_tpu():
   [
     ("config = tf.estimator.RunConfig(train_distribute=s)\n" + NEW, "`train_distribute`"),
     ("import os\nos.environ['TF_CONFIG'] = '{}'\n" + NEW, "TF_CONFIG"),
+    (
+      "tf.contrib.cloud.configure_gcs(tf.Session('grpc://tpu'), credentials={})\n" + NEW,
+      "`tf.contrib.cloud.configure_gcs` stops the program here",
+    ),
   ],
 )
 def test_distribution_is_a_note_beside_the_rewritten_code(new, what):

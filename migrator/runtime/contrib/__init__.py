@@ -5,27 +5,39 @@ here.
 """
 
 from migrator.runtime.contrib import (
+  cloud,
   crf,
+  data,
   framework,
   layers,
   lookup,
   losses,
+  metric_learning,
   metrics,
+  opt,
   predictor,
+  projector,
   rnn,
   slim,
   summary,
+  training,
 )
 
 __all__ = [
+  "cloud",
   "crf",
+  "data",
   "framework",
   "layers",
   "lookup",
   "losses",
+  "metric_learning",
   "metrics",
+  "opt",
   "predictor",
+  "projector",
   "rnn",
   "slim",
   "summary",
+  "training",
 ]

@@ -10,7 +10,7 @@ from migrator.runtime.contrib.layers import *  # noqa: F403
 from migrator.runtime.contrib.layers import __all__ as _layers
 from migrator.runtime.contrib.layers import initializers, regularizers
 from migrator.runtime.contrib.layers.pooling import pool
-from migrator.runtime.contrib.slim import summaries
+from migrator.runtime.contrib.slim import learning, summaries
 
 create_global_step = tf.compat.v1.train.create_global_step
 get_global_step = tf.compat.v1.train.get_global_step
@@ -25,6 +25,7 @@ __all__ = [
   "get_or_create_global_step",
   "initializers",
   "layers",
+  "learning",
   "losses",
   "metrics",
   "pool",
