@@ -204,9 +204,12 @@ class Watch:
     if specs is None:
       self.lacks_data = True
       return first
-    batch = make_up(specs)
+
+    def made_up() -> Any:
+      return tf.data.Dataset.from_tensors(make_up(specs)).repeat()
+
     try:
-      self.train(model, lambda: tf.data.Dataset.from_tensors(batch).repeat(), hooks, steps=1)
+      self.train(model, made_up, hooks, steps=1)
     except Exception as error:
       return error
     return None
