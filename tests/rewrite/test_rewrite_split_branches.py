@@ -102,3 +102,27 @@ def model_fn(features, labels, mode, params):
         logits = runtime.layers.dense(features["x"], 3)
         return runtime.layers.dropout(logits, training=is_training)"""
   )
+
+
+KERAS = """
+def model_fn(features, labels, mode):
+    model = tf.keras.Sequential([
+        tf.keras.layers.Dense(7, name="first"), tf.keras.layers.Dense(3, name="last")], name="net")
+    logits = model(features["x"], training=mode == tf.estimator.ModeKeys.TRAIN)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"logits": logits})
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+"""
+
+
+def test_keras_layers_whose_variables_keras_3_names_otherwise_are_not_taken_apart():
+  assert "forward" in functions(transformed(HEAD + KERAS + CALLS))
+  for old, new in (
+    ('name="first"', 'name="first", input_shape=(4,)'),
+    ('name="last"', 'name="first_1"'),
+    ('name="last"', 'name="First"'),
+  ):
+    result = run(HEAD + KERAS.replace(old, new) + CALLS)
+    assert [unit.target for unit in result.units] != ["loop"]

@@ -104,3 +104,38 @@ def test_a_train_op_that_every_mode_makes_is_run_in_training_only():
   found = functions(transformed(HEAD + body + CALLS))
   assert found["forward"] == functions(transformed(HEAD + THREE_BRANCHES + CALLS))["forward"]
   assert found["metrics_fn"].endswith('return {"accuracy": accuracy}')
+
+
+def test_the_variables_that_are_trained_are_an_argument_of_the_loss():
+  body = THREE_BRANCHES.replace(
+    "(labels, logits)\n    if",
+    "(labels, logits)\n    loss += params['decay'] * tf.add_n(\n"
+    "        [tf.nn.l2_loss(v) for v in tf.trainable_variables() if 'bias' not in v.name])\n    if",
+  )
+  text = transformed(HEAD + body + CALLS)
+  loss = functions(text)["loss_fn"]
+  assert loss.startswith("def loss_fn(labels, logits, variables, params):")
+  assert "for v in variables if 'bias' not in v.name" in loss
+  assert (
+    "network.trainable_variables"
+    in text[text.index("loss = loss_fn(") :].partition("\n    variables")[0]
+  )
+
+
+def test_variables_of_a_part_of_the_network_are_not_all_that_are_trained():
+  early = THREE_BRANCHES.replace(
+    "    logits = tf.layers.dense(hidden, 2)\n",
+    "    decay = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])\n"
+    "    logits = tf.layers.dense(hidden, 2)\n",
+  ).replace("(labels, logits)\n    if", "(labels, logits) + decay\n    if")
+  assert "decay\n" in early
+  assert "EM234" in codes(run(HEAD + early + CALLS))
+
+
+def test_variables_that_are_trained_have_no_operations():
+  body = THREE_BRANCHES.replace(
+    "(labels, logits)\n    if",
+    "(labels, logits) + tf.add_n(\n"
+    "        [tf.nn.l2_loss(v) for v in tf.trainable_variables() if 'bias' not in v.op.name])\n    if",
+  )
+  assert any("`.op`" in reason for reason in reasons(HEAD + body + CALLS))

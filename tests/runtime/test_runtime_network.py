@@ -270,8 +270,9 @@ def test_metrics_and_losses_get_the_parts_of_the_outputs_that_they_name(tmp_path
     net = dense(features, 1, kernel_initializer=v1.ones_initializer())
     return {"net": net, "double": net * params["factor"]}
 
-  def loss_fn(labels, net, losses):
+  def loss_fn(labels, net, losses, variables):
     assert losses == []
+    assert [v.name for v in variables] == ["dense/kernel:0", "dense/bias:0"]
     return tf.reduce_mean(tf.abs(labels - net))
 
   def metrics_fn(features, labels, double):

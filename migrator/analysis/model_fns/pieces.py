@@ -12,6 +12,7 @@ from migrator.analysis.model_fns.modes import Function, Leaf
 
 # New parameters, besides the outputs of the network.
 LOSSES, TRAINING = "losses", "training"
+VARIABLES = "variables"  # those that are trained
 MODEL_LOSSES = "_losses"  # behind the name of a Keras model
 
 

@@ -13,13 +13,20 @@ from typing import Optional
 from migrator.analysis.model_fns import calls, specs, train_ops, twins
 from migrator.analysis.model_fns.flow import Flow, Value
 from migrator.analysis.model_fns.modes import EVAL, PREDICT, TRAIN, Function, Unreadable
-from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, TRAINING, Piece, Split
+from migrator.analysis.model_fns.pieces import (
+  LOSSES,
+  MODEL_LOSSES,
+  TRAINING,
+  VARIABLES,
+  Piece,
+  Split,
+)
 
 _SPEC = frozenset(
   ("mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs", "training_hooks")
 )
 # What the runtime gives the pieces by name.
-_TAKEN = frozenset(("features", "labels", LOSSES, "params", TRAINING))
+_TAKEN = frozenset(("features", "labels", LOSSES, "params", TRAINING, VARIABLES))
 _LOGGING_HOOKS = frozenset(("tf.train.LoggingTensorHook", "tf.train.SummarySaverHook"))
 
 
@@ -142,7 +149,7 @@ class Splitter:
       made = [
         i
         for i, leaf in enumerate(flow.leaves)
-        if calls.has_effect(self._module, leaf.node)
+        if self._effect(flow, leaf.node) is not None
         and leaf.node not in self._training_nodes
         and not self._is_hook(leaf.node)
         and not self._depends_on_labels(flow, i)
@@ -166,7 +173,7 @@ class Splitter:
     forward.parameters |= flow.parameters(inside[TRAIN])
     if set(outputs) & _TAKEN:
       raise Unreadable(function.node, f"`{outputs[0]}` means something else as a parameter")
-    bad = forward.parameters & {"labels", "config", LOSSES}
+    bad = forward.parameters & {"labels", "config", LOSSES, VARIABLES}
     if bad:
       what = min(bad)
       raise Unreadable(
@@ -220,7 +227,7 @@ class Splitter:
       checks = any(isinstance(n, (ast.Raise, ast.Assert)) for n in ast.walk(leaf.node))
       if checks and self._tells_mode(leaf.node, mode):
         continue
-      effect = next(calls.effects(self._module, leaf.node), None)
+      effect = self._effect(flow, leaf.node)
       if effect is not None and self._is_hook(leaf.node):
         continue
       if effect is None and not checks:
@@ -233,6 +240,11 @@ class Splitter:
         raise Unreadable(leaf.node, place, of_choice=True)
       inside |= flow.closure([index])
     return inside
+
+  def _effect(self, flow: Flow, node: ast.AST) -> Optional[ast.Call]:
+    """The first call in some code that may do more than give a value, and for which nothing else stands."""
+    found = calls.effects(self._module, node)
+    return next((call for call in found if call not in flow.replaced), None)
 
   def _tells_mode(self, node: ast.stmt, mode: str) -> bool:
     """Whether a statement only asserts the mode, which holds."""
@@ -269,11 +281,11 @@ class Splitter:
       if calls.reads_step(self._module, node):
         raise Unreadable(node, f"its {name} reads the global step")
     for index in indexes:
-      effect = next(calls.effects(self._module, flow.leaves[index].node), None)
+      effect = self._effect(flow, flow.leaves[index].node)
       if effect is not None:
         what = self._module.source(effect.func).partition("\n")[0]
         raise Unreadable(effect, f"its {name} calls `{what}`, which may be part of a network")
-    effect = next(calls.effects(self._module, value.node), None)
+    effect = self._effect(flow, value.node)
     if effect is not None:
       what = self._module.source(effect.func).partition("\n")[0]
       raise Unreadable(effect, f"its {name} calls `{what}`, which may be part of a network")
@@ -281,7 +293,7 @@ class Splitter:
     allowed = {"params", self._function.features}
     allowed |= {"labels"} if name in ("loss", "eval_metric_ops") else set()
     if name == "loss":
-      allowed |= {LOSSES, *(p for p in parameters if p.endswith(MODEL_LOSSES))}
+      allowed |= {LOSSES, VARIABLES, *(p for p in parameters if p.endswith(MODEL_LOSSES))}
     bad = parameters - allowed
     if bad:
       raise Unreadable(value.node, f"its {name} reads `{min(bad)}`")

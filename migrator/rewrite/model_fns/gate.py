@@ -212,6 +212,7 @@ _KERAS = ("tf.keras.layers.", "tf.keras.models.", "tf.keras.Model", "tf.keras.Se
 
 def _check_keras(module: Module, node: ast.AST) -> None:
   """Keras 3 counts the names that it gives by itself in another way than a graph did."""
+  _check_names(module, node)
   for call in ast.walk(node):
     if isinstance(call, ast.ClassDef) and any(
       calls.path(module, ast.Call(base, [], [])).startswith(_KERAS) for base in call.bases
@@ -228,6 +229,32 @@ def _check_keras(module: Module, node: ast.AST) -> None:
         raise Unreadable(call, what)
     if path.startswith("tf.keras.applications."):
       raise Unreadable(call, "its network is one of tf.keras.applications")
+
+
+_INPUTS = ("input_shape", "batch_input_shape", "input_dim", "batch_shape")
+
+
+def _check_names(module: Module, node: ast.AST) -> None:
+  """Names that Keras 3 gives to the variables of layers that have a name: measured with TensorFlow 2.21."""
+  names: dict[str, ast.AST] = {}
+  for call in ast.walk(node):
+    path = calls.path(module, call) if isinstance(call, ast.Call) else ""
+    if not path.startswith("tf.keras.layers."):
+      continue
+    assert isinstance(call, ast.Call)
+    if path.endswith(".InputLayer") or any(k.arg in _INPUTS for k in call.keywords):
+      # A Sequential model that knows its input made its variables outside of its name.
+      what = "its Sequential model begins with its input, and Keras 3 names its variables otherwise"
+      raise Unreadable(call, what)
+    for keyword in call.keywords:
+      name = module.constant(keyword.value) if keyword.arg == "name" else None
+      if isinstance(name, str):
+        names.setdefault(name, keyword.value)
+  seen = [name.lower() for name in names]
+  for name, place in names.items():
+    base, _, number = name.lower().rpartition("_")
+    if seen.count(name.lower()) > 1 or (number.isdigit() and base in seen):
+      raise Unreadable(place, f"Keras 3 gives the variables of the layer `{name}` another number")
 
 
 def check_split(plan: Plan, unit: units.Unit, split: Split) -> None:

@@ -9,10 +9,11 @@ from typing import Optional
 from migrator.analysis import local_calls
 from migrator.analysis.model_fns import calls
 from migrator.analysis.model_fns.modes import Leaf, Unreadable
-from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, Split
+from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, VARIABLES, Split
 from migrator.analysis.module import Module
 
 _TRAINING = ("training", "is_training", "train")
+_GRAPH_ONLY = ("op", "graph", "initializer", "initial_value", "device")
 _DEPTH = 5  # of functions that hand the mode on
 
 
@@ -25,6 +26,7 @@ def check(split: Split) -> None:
   _check_objects(split)
   _check_early(split)
   _check_scopes(split)
+  _check_variables(split)
 
 
 def _check_objects(split: Split) -> None:
@@ -60,8 +62,23 @@ def _check_early(split: Split) -> None:
   )
   for leaf in flow.leaves[: last + 1]:
     for name, node, _ in flow.names(leaf.node):
-      if node in flow.replaced and name.endswith((LOSSES, MODEL_LOSSES)):
+      if node not in flow.replaced:
+        continue
+      if name.endswith((LOSSES, MODEL_LOSSES)):
         raise Unreadable(node, "it takes its regularization losses before its network ends")
+      if name == VARIABLES:
+        raise Unreadable(node, "it takes its variables before its network ends")
+
+
+def _check_variables(split: Split) -> None:
+  """Variables that are trained have names and values, but no operations of a graph."""
+  if VARIABLES not in split.loss.parameters:
+    return
+  result = [split.loss.result.node] if split.loss.result is not None else []
+  for code in (*result, *(leaf.node for leaf in split.loss.leaves)):
+    for node in ast.walk(code):
+      if isinstance(node, ast.Attribute) and node.attr in _GRAPH_ONLY:
+        raise Unreadable(node, f"its loss asks for `.{node.attr}`, which only a graph has")
 
 
 def _check_scopes(split: Split) -> None:

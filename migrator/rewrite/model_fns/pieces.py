@@ -7,7 +7,7 @@ import dataclasses
 
 from migrator.analysis.model_fns import calls, train_ops
 from migrator.analysis.model_fns.modes import TRAIN, Unreadable
-from migrator.analysis.model_fns.pieces import LOSSES, Piece, Split
+from migrator.analysis.model_fns.pieces import LOSSES, VARIABLES, Piece, Split
 from migrator.rewrite import emit, optimizers
 from migrator.rewrite.model_fns import text
 from migrator.rewrite.plan import Plan
@@ -120,8 +120,7 @@ class Writer:
       parameters.insert(0, "features")
       if function.features != "features":
         prefix.append(f"{function.features} = features")
-    if LOSSES in piece.parameters:
-      parameters.append(LOSSES)
+    parameters += [name for name in (LOSSES, VARIABLES) if name in piece.parameters]
     if "params" in piece.parameters:
       parameters.append("params")
       self._params.add(name)

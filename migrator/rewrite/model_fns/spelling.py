@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from migrator.analysis.model_fns.modes import Function, Unreadable
-from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, TRAINING
+from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, TRAINING, VARIABLES
 from migrator.analysis.module import Module
 from migrator.rewrite.plan import Plan
 
 _REGULARIZATION = ("tf.losses.get_regularization_loss", "tf.contrib.losses.get_regularization_loss")
 _LISTS = ("tf.losses.get_regularization_losses",)
+_VARIABLES = ("TRAINABLE_VARIABLES", "trainable_variables")
 _KEYS = ("REGULARIZATION_LOSSES", "regularization_losses")
 
 
@@ -58,6 +59,10 @@ def _expressions(
     yield node, f"({text})" if binds and " " in text else text, TRAINING, ""
     return
   found = _losses(plan.module, node)
+  if found is not None and found[0] == VARIABLES and VARIABLES in function.scope.bindings:
+    found = (
+      None  # It has variables that it calls so; those of the training are read where they are used.
+    )
   if found is not None:
     name = LOSSES if found[1] == "collection" else found[0]
     yield (node, found[0].format(tf=plan.tf), name, found[1])
@@ -75,6 +80,8 @@ def _losses(module: Module, node: ast.AST):
       return f"{{tf}}.add_n({LOSSES} or [0.0])", "collection"
     if path in _LISTS:
       return LOSSES, "collection"
+    if path == "tf.trainable_variables":
+      return VARIABLES, ""
   if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
     symbol = module.resolve(node.func)
     if symbol is not None and symbol.path == "tf.get_collection":
@@ -83,6 +90,8 @@ def _losses(module: Module, node: ast.AST):
       text = known.path.rpartition(".")[2] if known is not None else getattr(key, "value", "")
       if text in _KEYS:
         return LOSSES, "collection"
+      if text in _VARIABLES:
+        return VARIABLES, ""
   if isinstance(node, ast.Attribute) and node.attr == "losses" and isinstance(node.value, ast.Name):
     name = f"{node.value.id}{MODEL_LOSSES}"
     return (name, f"model {node.value.id}") if module.resolve(node) is None else None

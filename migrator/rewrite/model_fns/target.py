@@ -159,7 +159,7 @@ class SplitTarget(LoopTarget):
       tape.append(f"outputs = {called}")
       called = "*outputs"
     given = {"labels": "labels", "features": "features", "losses": f"{network}.losses"}
-    given["params"] = f"{network}.params"
+    given |= {"params": f"{network}.params", "variables": f"{network}.trainable_variables"}
     items = [called if p in outputs else given[p] for p in pieces.loss_takes]
     items = list(dict.fromkeys(items))
     tape.append(f"loss = {n['loss_fn']}({', '.join(items)})")

@@ -6,14 +6,15 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, Callable
 
-_KNOWN = ("features", "labels", "losses", "params", "training")
+_KNOWN = ("features", "labels", "losses", "params", "training", "variables")
 
 
 def call(function: Callable[..., Any], outputs: Any, **known: Any) -> Any:
   """Calls a function of the outputs of a network.
 
-  Parameters called `features`, `labels`, `losses`, `params` and `training` get these. The others get a part of the
-  outputs each: a dict's by name, a tuple's in order. A single one that is no key of a dict gets all of them.
+  Parameters called `features`, `labels`, `losses`, `params`, `training` and `variables` (those that are trained) get
+  these. The others get a part of the outputs each: a dict's by name, a tuple's in order. A single one that is no
+  key of a dict gets all of them.
 
   Args:
     function: what to call.

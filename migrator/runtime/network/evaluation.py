@@ -63,6 +63,7 @@ def evaluate(
       loss, outputs = outputs
     else:
       known = {"features": features, "labels": labels, "losses": network.losses}
+      known["variables"] = network.trainable_variables
       loss = call(loss_fn, outputs, params=network.params, training=False, **known)
     return tf.reduce_mean(loss), outputs
 
