@@ -9,7 +9,7 @@ from typing import Optional
 from migrator.analysis import aliases, stars, symbols
 from migrator.analysis.binding import Binding
 from migrator.analysis.module import Module, Use
-from migrator.rewrite import compat, dimensions, replacements
+from migrator.rewrite import compat, dimensions, replacements, same_names
 from migrator.rewrite import replacements_imports as imported
 from migrator.rewrite.plan import Plan, Unsupported
 
@@ -75,7 +75,8 @@ class _FilePass:
       elif self._is_misplaced(use):
         self._plan.expressions[node] = self.tf_text(node, f"tf.compat.v1{symbol.path[2:]}")
       elif self._tf1 and not self._swaps and compat.is_tf1_spelling(self._module, use):
-        compat.respell(self._plan, use)
+        if not same_names.is_same(self._module, use):
+          compat.respell(self._plan, use)
       return
     if found.path.startswith("runtime.contrib.") and found.path.endswith(".batch_norm"):
       self._refuse_renormalization(node)

@@ -1,5 +1,7 @@
 """TF1's spelling of what TF2 still has: by the import where it can be, else name by name."""
 
+import pytest
+
 from tests.rewrite.replaced import codes, planned, replaced
 
 
@@ -110,3 +112,50 @@ def test_shapes_keep_their_dimensions_where_v2_behavior_is_off():
     a = tf.placeholder(tf.float32).shape[-1].value
   """
   assert ".shape[-1].value" in replaced(text)
+
+
+def _spelled(text):
+  """The lines after the import, in a file whose names are spelled one by one."""
+  new = replaced(f"import tensorflow as tf\na = tf.placeholder(tf.float32)\n{text}\n", whole=False)
+  return new.split("a = tf.compat.v1.placeholder(tf.float32)\n")[1].rstrip("\n")
+
+
+@pytest.mark.parametrize(
+  "text",
+  [
+    "tf.argmax(x, 1)",
+    "tf.reduce_mean(x, axis=1)",
+    "tf.nn.softmax(x)",
+    "tf.expand_dims(x, -1)",
+    "tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=x)",
+    "tf.data.Dataset.from_tensor_slices(x).batch(3)",
+    "dense(x, 3, activation=tf.nn.softmax)",
+    "isinstance(x, tf.data.Dataset)",
+  ],
+)
+def test_what_does_the_same_in_tf2_keeps_its_name(text):
+  assert _spelled(text) == text
+
+
+@pytest.mark.parametrize(
+  "text, new",
+  [
+    ("tf.argmax(x, dimension=1)", "tf.compat.v1.argmax(x, dimension=1)"),
+    ("tf.argmax(x, 1, n)", "tf.compat.v1.argmax(x, 1, n)"),
+    ("tf.reduce_mean(x, keep_dims=True)", "tf.compat.v1.reduce_mean(x, keep_dims=True)"),
+    ("tf.reduce_sum(*x)", "tf.compat.v1.reduce_sum(*x)"),
+    ("tf.reduce_sum(x, **y)", "tf.compat.v1.reduce_sum(x, **y)"),
+    ("f = tf.reduce_sum", "f = tf.compat.v1.reduce_sum"),
+    ("map(tf.expand_dims, x)", "map(tf.compat.v1.expand_dims, x)"),
+    ("tf.shape(x, name, t)", "tf.compat.v1.shape(x, name, t)"),
+    ("tf.constant(0, tf.int32, [3])", "tf.compat.v1.constant(0, tf.int32, [3])"),
+    ("tf.where(x)", "tf.compat.v1.where(x)"),
+    (
+      "tf.data.Dataset.range(3).make_one_shot_iterator()",
+      "tf.compat.v1.data.Dataset.range(3).make_one_shot_iterator()",
+    ),
+    ("tf.data.Dataset.range(3).output_types", "tf.compat.v1.data.Dataset.range(3).output_types"),
+  ],
+)
+def test_what_differs_in_tf2_gets_the_name_of_tf1(text, new):
+  assert _spelled(text) == new
