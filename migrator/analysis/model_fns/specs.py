@@ -8,13 +8,20 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
+from migrator.analysis.model_fns import calls
 from migrator.analysis.model_fns.flow import Flow, Value
-from migrator.analysis.model_fns.modes import Unreadable
+from migrator.analysis.model_fns.modes import EVAL, PREDICT, TRAIN, Function, Unreadable
+from migrator.analysis.module import Module
 
 _PARAMETERS = tuple(
   """mode predictions loss train_op eval_metric_ops export_outputs training_chief_hooks training_hooks
   scaffold evaluation_hooks prediction_hooks""".split()
 )
+
+_SPEC = frozenset(
+  ("mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs", "training_hooks")
+)
+_LOGGING_HOOKS = frozenset(("tf.train.LoggingTensorHook", "tf.train.SummarySaverHook"))
 
 
 def read(flow: Flow) -> dict[str, Value]:
@@ -75,3 +82,45 @@ def mapping(flow: Flow, value: Optional[Value]) -> Optional[Value]:
     return None
   made = flow.resolve(value)
   return made if isinstance(made.node, ast.Dict) else None
+
+
+def check(function: Function, flows: dict[str, Flow], specs: dict[str, dict[str, Value]]) -> None:
+  """Checks that the modes return what is known.
+
+  Raises:
+    Unreadable: an argument is missing, or has no counterpart.
+  """
+  needed = {TRAIN: ("loss", "train_op"), EVAL: ("loss",), PREDICT: ("predictions",)}
+  for mode, spec in specs.items():
+    for name in needed[mode]:
+      if name not in spec:
+        raise Unreadable(function.node, f"mode {mode!r} gives no {name}")
+    for name in spec:
+      if name not in _SPEC:
+        raise Unreadable(spec[name].node, f"its EstimatorSpec has `{name}`")
+  hooks = specs[TRAIN].get("training_hooks")
+  if hooks is not None:
+    flow = flows[TRAIN]
+    value = flow.resolve(hooks)
+    elements = getattr(value.node, "elts", None)
+    made = [flow.resolve(Value(e, value.index)).node for e in elements or [value.node]]
+    for hook in made:
+      path = calls.path(function.module, hook) if isinstance(hook, ast.Call) else ""
+      if path not in _LOGGING_HOOKS:
+        raise Unreadable(hooks.node, "its EstimatorSpec has hooks")
+
+
+def wanted(specs: dict[str, dict[str, Value]]) -> dict[tuple[str, str], Value]:
+  """What the pieces have to give: (mode, name) -> value."""
+  names: dict[str, tuple[str, ...]] = {TRAIN: ("loss",), EVAL: ("loss", "eval_metric_ops")}
+  names[PREDICT] = ("predictions", "export_outputs")
+  return {
+    (mode, name): spec[name] for mode, spec in specs.items() for name in names[mode] if name in spec
+  }
+
+
+def is_hook(module: Module, node: ast.stmt) -> bool:
+  """Whether a statement only makes hooks that log or write summaries."""
+  made = node.value if isinstance(node, (ast.Assign, ast.Expr)) else None
+  nodes = made.elts if isinstance(made, (ast.List, ast.Tuple)) else [made]
+  return all(isinstance(n, ast.Call) and calls.path(module, n) in _LOGGING_HOOKS for n in nodes)

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Optional
 
-from migrator.analysis.model_fns import calls, specs, train_ops, twins
+from migrator.analysis.model_fns import calls, gradients, specs, train_ops, twins
 from migrator.analysis.model_fns.flow import Flow, Value
 from migrator.analysis.model_fns.modes import EVAL, PREDICT, TRAIN, Function, Unreadable
 from migrator.analysis.model_fns.pieces import (
@@ -22,12 +22,8 @@ from migrator.analysis.model_fns.pieces import (
   Split,
 )
 
-_SPEC = frozenset(
-  ("mode", "predictions", "loss", "train_op", "eval_metric_ops", "export_outputs", "training_hooks")
-)
 # What the runtime gives the pieces by name.
 _TAKEN = frozenset(("features", "labels", LOSSES, "params", TRAINING, VARIABLES))
-_LOGGING_HOOKS = frozenset(("tf.train.LoggingTensorHook", "tf.train.SummarySaverHook"))
 
 
 class Splitter:
@@ -54,7 +50,7 @@ class Splitter:
     Raises:
       Unreadable: the model_fn cannot be cut, or does more than what the pieces do.
     """
-    self._check_specs()
+    specs.check(self._function, self._flows, self._specs)
     train_flow = self._flows[TRAIN]
     self._train = train_ops.read(train_flow, self._specs[TRAIN]["train_op"])
     loss = self._specs[TRAIN]["loss"]
@@ -66,7 +62,7 @@ class Splitter:
     self._training -= train_flow.needed(self._specs[TRAIN]["loss"])
     # Other modes may make the train_op, too; nobody runs it there.
     self._training_nodes = {train_flow.leaves[i].node for i in self._training}
-    wanted = self._wanted()
+    wanted = specs.wanted(self._specs)
     reasons: list[Unreadable] = []
     for outputs in self._candidates():
       try:
@@ -84,37 +80,6 @@ class Splitter:
     raise min(reasons, key=lambda reason: reason.of_choice)
 
   # -- what there is ------------------------------------------------------------------
-
-  def _check_specs(self) -> None:
-    needed = {TRAIN: ("loss", "train_op"), EVAL: ("loss",), PREDICT: ("predictions",)}
-    for mode, spec in self._specs.items():
-      for name in needed[mode]:
-        if name not in spec:
-          raise Unreadable(self._function.node, f"mode {mode!r} gives no {name}")
-      for name in spec:
-        if name not in _SPEC:
-          raise Unreadable(spec[name].node, f"its EstimatorSpec has `{name}`")
-    hooks = self._specs[TRAIN].get("training_hooks")
-    if hooks is not None:
-      flow = self._flows[TRAIN]
-      value = flow.resolve(hooks)
-      elements = getattr(value.node, "elts", None)
-      made = [flow.resolve(Value(e, value.index)).node for e in elements or [value.node]]
-      for hook in made:
-        path = calls.path(self._module, hook) if isinstance(hook, ast.Call) else ""
-        if path not in _LOGGING_HOOKS:
-          raise Unreadable(hooks.node, "its EstimatorSpec has hooks")
-
-  def _wanted(self) -> dict[tuple[str, str], Value]:
-    """What the pieces have to give: (mode, name) -> value."""
-    names: dict[str, tuple[str, ...]] = {TRAIN: ("loss",), EVAL: ("loss", "eval_metric_ops")}
-    names[PREDICT] = ("predictions", "export_outputs")
-    return {
-      (mode, name): spec[name]
-      for mode, spec in self._specs.items()
-      for name in names[mode]
-      if name in spec
-    }
 
   def _depends_on_labels(self, flow: Flow, index: int) -> bool:
     return "labels" in flow.parameters(flow.closure([index]))
@@ -151,7 +116,7 @@ class Splitter:
         for i, leaf in enumerate(flow.leaves)
         if self._effect(flow, leaf.node) is not None
         and leaf.node not in self._training_nodes
-        and not self._is_hook(leaf.node)
+        and not specs.is_hook(self._module, leaf.node)
         and not self._depends_on_labels(flow, i)
       ]
       inside = flow.closure(made)
@@ -196,7 +161,7 @@ class Splitter:
       pieces.get((PREDICT, "predictions")),
       pieces.get((PREDICT, "export_outputs")),
       self._train,
-      self._gradients(flow),
+      gradients.piece(function, flow, self._train),
       flows,
       self._dropped(inside, pieces),
       self._constants,
@@ -228,7 +193,7 @@ class Splitter:
       if checks and self._tells_mode(leaf.node, mode):
         continue
       effect = self._effect(flow, leaf.node)
-      if effect is not None and self._is_hook(leaf.node):
+      if effect is not None and specs.is_hook(self._module, leaf.node):
         continue
       if effect is None and not checks:
         continue
@@ -249,13 +214,6 @@ class Splitter:
   def _tells_mode(self, node: ast.stmt, mode: str) -> bool:
     """Whether a statement only asserts the mode, which holds."""
     return isinstance(node, ast.Assert) and self._function.value(node.test, mode) is True
-
-  def _is_hook(self, node: ast.stmt) -> bool:
-    made = node.value if isinstance(node, (ast.Assign, ast.Expr)) else None
-    nodes = made.elts if isinstance(made, (ast.List, ast.Tuple)) else [made]
-    return all(
-      isinstance(n, ast.Call) and calls.path(self._module, n) in _LOGGING_HOOKS for n in nodes
-    )
 
   def _check_equal(self, nodes: dict[str, set[ast.stmt]]) -> None:
     for mode, found in nodes.items():
@@ -312,27 +270,6 @@ class Splitter:
           other.result.node, "the loss of evaluations is another one than that of training"
         )
 
-  def _gradients(self, flow: Flow) -> Optional[Piece]:
-    """What is done to the gradients before they are applied."""
-    value = self._train.gradients
-    if value is None or self._train.gradient_nodes.get(flow.resolve(value).node) == "both":
-      return None
-    # What the computation itself reads is replaced with it.
-    inner = Flow(self._function, flow.leaves, {**flow.replaced, **self._train.gradient_nodes})
-    indexes = inner.needed(value)
-    piece = Piece([inner.leaves[i] for i in sorted(indexes)], value, set(), inner)
-    piece.parameters = inner.parameters(indexes, value) - set(self._train.gradient_nodes.values())
-    for index in indexes:
-      found = calls.effects(self._module, inner.leaves[index].node)
-      if any(call not in self._train.gradient_nodes for call in found):
-        raise Unreadable(
-          inner.leaves[index].node, "its gradients are changed by code that is not known"
-        )
-    bad = piece.parameters - {"params"}
-    if bad:
-      raise Unreadable(value.node, f"its gradients depend on `{min(bad)}`")
-    return piece
-
   def _dropped(self, inside: dict[str, set[int]], pieces: dict) -> list[ast.stmt]:
     """Statements of the training that show something and are in no piece."""
     used = {leaf.node for piece in pieces.values() for leaf in piece.leaves}
@@ -344,7 +281,7 @@ class Splitter:
       and (
         calls.is_report(self._module, leaf.node)
         or calls.is_summary(self._module, leaf.node)
-        or self._is_hook(leaf.node)
+        or specs.is_hook(self._module, leaf.node)
       )
     ]
 

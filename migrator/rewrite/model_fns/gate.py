@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from migrator.analysis import local_calls, symbols, units
-from migrator.analysis.model_fns import calls
 from migrator.analysis.model_fns.modes import Function, Unreadable
 from migrator.analysis.model_fns.pieces import Split
 from migrator.analysis.module import Module
-from migrator.rewrite.model_fns import changes, outputs
+from migrator.rewrite.model_fns import changes, keras_names, outputs
 from migrator.rewrite.plan import Plan
 
 # What reads or changes more of a graph or a session than the values of a network.
@@ -117,8 +116,9 @@ def check(plan: Plan, unit: units.Unit, function: Function) -> None:
   codes = _code(module, function)
   for node in codes:
     _check_code(module, node)
-    _check_keras(module, node)
+    keras_names.check(module, node)
   changes.check(module, function, codes)
+  outputs.check_initial(module, codes)
   for node in ast.walk(function.node):
     if isinstance(node, ast.Name) and node.id == "params" and not isinstance(node.ctx, ast.Load):
       raise Unreadable(node, "it changes `params`")
@@ -198,63 +198,6 @@ def _asks_for_training(module: Module, call: ast.Call, given: ast.AST, seen: tup
     if not again or not _asks_for_training(module, outer, node, (*seen, helper)):  # type: ignore[arg-type]
       return False
   return bool(name)
-
-
-# Layers without weights, whose names do not count.
-_WEIGHTLESS = frozenset(
-  """Activation Add Average AveragePooling1D AveragePooling2D Concatenate Dropout ELU Flatten
-  GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D Input InputLayer LeakyReLU
-  MaxPooling1D MaxPooling2D MaxPool1D MaxPool2D Multiply Permute ReLU RepeatVector Reshape Softmax
-  SpatialDropout1D SpatialDropout2D Subtract UpSampling2D ZeroPadding2D""".split()
-)
-_KERAS = ("tf.keras.layers.", "tf.keras.models.", "tf.keras.Model", "tf.keras.Sequential")
-
-
-def _check_keras(module: Module, node: ast.AST) -> None:
-  """Keras 3 counts the names that it gives by itself in another way than a graph did."""
-  _check_names(module, node)
-  for call in ast.walk(node):
-    if isinstance(call, ast.ClassDef) and any(
-      calls.path(module, ast.Call(base, [], [])).startswith(_KERAS) for base in call.bases
-    ):
-      raise Unreadable(call, f"`{call.name}` is a Keras class of its own")
-    if not isinstance(call, ast.Call):
-      continue
-    path = calls.path(module, call)
-    name = path.rpartition(".")[2]
-    if path.startswith(_KERAS) and name not in _WEIGHTLESS:
-      named = any(k.arg in ("name", None) for k in call.keywords)
-      if not named:
-        what = f"`{module.source(call.func)}` has no name, and Keras 3 counts names in another way"
-        raise Unreadable(call, what)
-    if path.startswith("tf.keras.applications."):
-      raise Unreadable(call, "its network is one of tf.keras.applications")
-
-
-_INPUTS = ("input_shape", "batch_input_shape", "input_dim", "batch_shape")
-
-
-def _check_names(module: Module, node: ast.AST) -> None:
-  """Names that Keras 3 gives to the variables of layers that have a name: measured with TensorFlow 2.21."""
-  names: dict[str, ast.AST] = {}
-  for call in ast.walk(node):
-    path = calls.path(module, call) if isinstance(call, ast.Call) else ""
-    if not path.startswith("tf.keras.layers."):
-      continue
-    assert isinstance(call, ast.Call)
-    if path.endswith(".InputLayer") or any(k.arg in _INPUTS for k in call.keywords):
-      # A Sequential model that knows its input made its variables outside of its name.
-      what = "its Sequential model begins with its input, and Keras 3 names its variables otherwise"
-      raise Unreadable(call, what)
-    for keyword in call.keywords:
-      name = module.constant(keyword.value) if keyword.arg == "name" else None
-      if isinstance(name, str):
-        names.setdefault(name, keyword.value)
-  seen = [name.lower() for name in names]
-  for name, place in names.items():
-    base, _, number = name.lower().rpartition("_")
-    if seen.count(name.lower()) > 1 or (number.isdigit() and base in seen):
-      raise Unreadable(place, f"Keras 3 gives the variables of the layer `{name}` another number")
 
 
 def check_split(plan: Plan, unit: units.Unit, split: Split) -> None:
