@@ -11,10 +11,12 @@ from typing import Optional
 
 import click
 
+from migrator.analysis import units
 from migrator.cli import config, files
 from migrator.cli.progress import progress
 from migrator.rewrite.engine import Options
 from migrator.rewrite.files import FileResult
+from migrator.rewrite.outcomes import UnitResult
 from migrator.rewrite.run import Run
 
 
@@ -134,16 +136,16 @@ def _print(
       click.echo(str(finding), err=True)
       if finding.proposal is not None:
         click.echo(textwrap.indent(finding.proposal, "    "), err=True)
-  units = [unit for result in results for unit in result.units]
-  done = sum(bool(u.target) for r in results if r.raw is not None for u in r.units)
+  found = [unit for result in results for unit in result.units]
+  done = [u for r in results if r.raw is not None for u in r.units if u.target]
   changed = sum(result.raw is not None for result in results)
   left = sum(result.left for result in results)
-  if not units and not changed and not left:
+  if not found and not changed and not left:
     click.echo("Nothing to rewrite.", err=True)
     return
-  unit_text = ""
-  if units:
-    unit_text = f"{done} of {len(units)} estimator{'' if len(units) == 1 else 's'} {verb}, "
+  counts = [(what, _count(found, what), _count(done, what)) for what in ("estimator", "module")]
+  parts = [f"{n} of {_several(total, what)}" for what, total, n in counts if total]
+  unit_text = f"{' and '.join(parts)} {verb}, " if parts else ""
   file_text = f"{changed} file{'' if changed == 1 else 's'} {'changed' if apply else 'to change'}"
   classes = [hook for result in results for hook in result.hooks]
   callbacks = sum(bool(h.callback) for r in results if r.raw is not None for h in r.hooks)
@@ -151,14 +153,24 @@ def _print(
     unit_text += (
       f"{callbacks} of {len(classes)} hook class{'' if len(classes) == 1 else 'es'} {verb}, "
     )
-  rest = [(len(units) - done, "estimator"), (left - len(units) + done, "other finding")]
-  named = [f"{n} {what}{'' if n == 1 else 's'}" for n, what in rest if n > 0]
+  rest = [(total - n, what) for what, total, n in counts]
+  rest.append((left - len(found) + len(done), "other finding"))
+  named = [_several(n, what) for n, what in rest if n > 0]
   click.echo(
     f"{unit_text}{file_text}; left to you: {' and '.join(named) or 'nothing'}.",
     err=True,
   )
   if hooks == "used" and callbacks < len(classes):
     click.echo("--hooks all converts hook classes without their training, too.", err=True)
+
+
+def _count(found: Sequence[UnitResult], what: str) -> int:
+  """How many units are modules that programs import, or how many are estimators."""
+  return sum((unit.kind == units.MODULE) == (what == "module") for unit in found)
+
+
+def _several(number: int, what: str) -> str:
+  return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _print_diff(diff: str) -> None:

@@ -54,6 +54,23 @@ def test_prints_a_diff_and_changes_nothing(folder):
   assert path.read_bytes() == PROGRAM
 
 
+def test_modules_that_a_program_imports_are_counted_apart(folder):
+  for name in ("nets", "losses"):
+    (folder / f"{name}.py").write_text(
+      "import tensorflow as tf\n\n\ndef f(x):\n  return tf.layers.flatten(x)\n"
+    )
+  (folder / "main.py").write_text(
+    "import tensorflow as tf\nimport losses\nimport nets\n\n"
+    "e = tf.estimator.Estimator(nets.model_fn)\n"
+  )
+  _, _, err = rewrite("main.py", "nets.py", "losses.py")
+  assert "1 of 1 estimator and 2 of 2 modules would be rewritten, 3 files to change" in err
+  (folder / "losses.py").write_text("import tensorflow as tf\nx = tf.contrib.gan.gan_loss(3)\n")
+  _, _, err = rewrite("main.py", "nets.py", "losses.py")
+  assert "1 of 1 estimator and 1 of 2 modules would be rewritten, 2 files to change" in err
+  assert "left to you: 1 module and" in err
+
+
 def test_write_applies_and_a_second_run_has_nothing_to_do(folder):
   path = folder / "p.py"
   path.write_bytes(PROGRAM)
