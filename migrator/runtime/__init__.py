@@ -56,7 +56,7 @@ if TYPE_CHECKING:
   from migrator.runtime.hosting.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
   from migrator.runtime.input_functions import input_dataset
   from migrator.runtime.inputs import only_inputs
-  from migrator.runtime.keras_inputs import LayerNames, inputs_like, model_inputs
+  from migrator.runtime.keras_inputs import LayerNames, input_layer, inputs_like, model_inputs
   from migrator.runtime.listeners import CheckpointSaverListener
   from migrator.runtime.load import LoadReport, load_tf1_checkpoint
   from migrator.runtime.load_weights import load_weights
@@ -110,6 +110,7 @@ _MODULES = {
   "get_variable_value": "variables",
   "global_step": "steps",
   "input_dataset": "input_functions",
+  "input_layer": "keras_inputs",
   "inputs_like": "keras_inputs",
   "latest_checkpoint": "hosting.places",
   "load_global_step": "hosting.places",
@@ -174,6 +175,7 @@ __all__ = [
   "heads",
   "hosted_hooks",
   "input_dataset",
+  "input_layer",
   "inputs_like",
   "latest_checkpoint",
   "layers",

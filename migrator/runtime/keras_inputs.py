@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -68,28 +68,65 @@ def _inputs(model: Any, features: Any) -> Any:
   return found[0] if len(found) == 1 else tuple(found)
 
 
-def inputs_like(element_spec: Any, *names: str) -> Any:
+def inputs_like(element_spec: Any, *names: str, columns: Iterable[Any] = ()) -> Any:
   """Returns the inputs of a functional model for what an input function gives.
 
   Args:
     element_spec: of its dataset: of the features, or of (features, labels); or the dataset itself.
     *names: the features that the model reads, if these are a dict.
+    columns: numeric feature columns, of which it reads more; see `input_layer`.
 
   Returns:
     {name: `tf.keras.Input`} of dense features, or one input for features that are a single tensor.
 
   Raises:
-    ValueError: if a feature is missing, or is no dense tensor of float32 whose first axis is the batch.
+    ValueError: if a feature is missing, a column is not a plain numeric one, or a feature is no dense tensor of float32 whose first axis is the batch.
   """
   if isinstance(element_spec, tf.data.Dataset):
     element_spec = element_spec.element_spec
   features = element_spec[0] if isinstance(element_spec, tuple) else element_spec
-  if not names:
+  columns = [columns] if hasattr(columns, "key") else columns
+  of_columns = {column.key: _column_input(column) for column in columns}
+  if not names and not of_columns:
     return _input(features, None)
-  missing = [name for name in names if not isinstance(features, Mapping) or name not in features]
+  twice = of_columns.keys() & set(names)
+  if twice:
+    raise ValueError(f"The feature {min(twice)!r} is read as it is, and by a column.")
+  wanted = [*names, *of_columns]
+  missing = [name for name in wanted if not isinstance(features, Mapping) or name not in features]
   if missing:
     raise ValueError(f"The dataset lacks the feature {missing[0]!r} of the model: {features}.")
-  return {name: _input(features[name], name) for name in names}
+  return {**{name: _input(features[name], name) for name in names}, **of_columns}
+
+
+def input_layer(inputs: Mapping, columns: Iterable[Any]) -> Any:
+  """Returns what `tf.compat.v1.feature_column.input_layer` made of numeric columns, as a Keras tensor.
+
+  Args:
+    inputs: what `inputs_like` returned for these columns.
+    columns: numeric feature columns; one, or several in any order.
+
+  Returns:
+    Float32 [batch, the sum of their sizes], the columns in the order of their names.
+  """
+  columns = [columns] if hasattr(columns, "key") else list(columns)
+  flat = [
+    tf.keras.layers.Flatten()(inputs[column.key])
+    for column in sorted(columns, key=lambda c: c.name)
+  ]
+  return tf.keras.layers.Concatenate()(flat) if len(flat) > 1 else flat[0]
+
+
+def _column_input(column: Any) -> Any:
+  """Returns the input of a column: a model converts to its type, and gives a single value its axis.
+
+  Raises:
+    ValueError: for a column that is not a plain numeric one.
+  """
+  plain = type(column).__name__ == "NumericColumn" and column.normalizer_fn is None
+  if not plain or column.dtype != tf.float32:
+    raise ValueError(f"Only plain numeric columns can be inputs of the model, not {column}.")
+  return tf.keras.Input(column.shape, dtype="float32", name=column.key)
 
 
 def _input(spec: Any, name: Any) -> Any:

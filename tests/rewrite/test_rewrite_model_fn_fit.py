@@ -192,10 +192,33 @@ def test_a_dropout_says_that_it_draws_other_numbers():
   assert "EM256" in codes(result)
   assert "tf2.keras.layers.Dropout(rate=0.4, seed=3)(hidden)" in result.text
   assert "EM256" not in codes(run(program(layer=layer)))
+  assert "EM247" not in codes(result)
   # One that is never in training does nothing.
   assert "Dropout" not in transformed(
     program(layer=layer.replace(f", {TRAINING}", "")), target="fit"
   )
+
+
+COLUMNS = 'columns = [tf.feature_column.numeric_column("x", shape=[4])]\n\n\ndef model_fn'
+
+
+def test_an_input_layer_over_numeric_columns_gives_the_inputs():
+  layer = """\
+    hidden = tf.feature_column.input_layer(features, columns)
+    hidden = tf.layers.dense(hidden, 4)
+"""
+  numeric = ("def model_fn", COLUMNS)
+  text = functions(transformed(program(layer=layer, columns=numeric), target="fit"))["create_model"]
+  assert "inputs = runtime.inputs_like(element_spec, columns=columns)" in text
+  assert "hidden = runtime.input_layer(inputs, columns)" in text
+  for old, new in (
+    ("shape=[4]", "shape=[4], normalizer_fn=abs"),
+    ("numeric_column(", "indicator_column("),
+    ("[4])]", "[4]), tf.feature_column.categorical_column_with_identity('y', 3)]"),
+  ):
+    assert old in COLUMNS
+    other = ("def model_fn", COLUMNS.replace(old, new))
+    assert "is written as no Keras layer" in refused(layer=layer, columns=other)
 
 
 UPDATES = (

@@ -163,6 +163,30 @@ def test_inputs_are_like_what_the_input_function_gives():
     runtime.inputs_like({"x": tf.TensorSpec([], tf.float32)}, "x")
 
 
+def test_an_input_layer_of_numeric_columns_is_that_of_tf1():
+  random = np.random.RandomState(8)
+  features = {
+    "b": random.randn(6).astype(np.float64),
+    "a": random.randint(0, 9, 6),
+    "c": random.randn(6, 2, 2).astype(np.float32),
+  }
+  column = tf.feature_column.numeric_column
+  columns = [column("c", shape=[2, 2]), column("b"), column("a")]
+  with tf.Graph().as_default(), v1.Session() as session:
+    expected = session.run(v1.feature_column.input_layer(features, columns))
+  dataset = tf.data.Dataset.from_tensor_slices(features).batch(6)
+  inputs = runtime.inputs_like(dataset, columns=columns)
+  model = tf.keras.Model(inputs, runtime.input_layer(inputs, columns))
+  np.testing.assert_array_equal(model(next(iter(dataset))), expected)
+  np.testing.assert_array_equal(model.predict(dataset, verbose=0), expected)
+
+
+def test_columns_that_change_values_are_no_inputs():
+  column = tf.feature_column.numeric_column("x", normalizer_fn=abs)
+  with pytest.raises(ValueError, match="Only plain numeric columns"):
+    runtime.inputs_like({"x": tf.TensorSpec([None], tf.float32)}, columns=column)
+
+
 def test_names_are_numbered_from_the_second_on():
   names = runtime.LayerNames()
   assert [names(kind) for kind in ("dense", "conv1d", "dense", "dense")] == [

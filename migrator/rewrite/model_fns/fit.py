@@ -98,11 +98,17 @@ class ModelWriter(Writer):
       reason = f"its layers have {'' if network.regularized else 'no '}regularizers, and its loss"
       raise Unreadable(function.node, f"{reason} {what}")
     for node in network.dropouts:
-      plan.report("EM256", node, what=plan.module.source(node).partition("\n")[0])
+      plan.report("EM256", node, what=plan.module.source(node.func))
     self.scope = network.scope
     name = plan.fresh("create_model", f"create_{function.node.name}", "make_model")
     spec, model = network.local("element_spec", "dataset_spec"), network.local("model", "net_model")
-    arguments = ", ".join([spec, *(emit.string(key) for key in network.keys)])
+    arguments = ", ".join(
+      [
+        spec,
+        *(emit.string(key) for key in network.keys),
+        *([f"columns={network.columns}"] if network.columns else []),
+      ]
+    )
     optimizer = self.names.optimizer
     optimizer += "(params)" if optimizer in self._params else "()"
     takes = [spec]
@@ -168,7 +174,10 @@ class ModelFitTarget(FitTarget):
     )
     writer = ModelWriter(plan, self.tf, self.split, exports, self.exact)
     pieces = writer.write()
+    said = len(plan.findings)
     notes.report(plan, self.split)
+    # EM247 is about the dropouts of a Network.
+    plan.findings[said:] = [f for f in plan.findings[said:] if f.code != "EM247"]
     policy = run_config.read_policy(plan, arguments.get("config"), construction.call)
     seed_of(plan, policy, arguments.get("config"))
     node, item = canned.read_directory(plan, arguments.get("model_dir"), policy)

@@ -11,6 +11,7 @@ from migrator.analysis import facts
 from migrator.analysis.model_fns import calls
 from migrator.analysis.model_fns.modes import Leaf, Unreadable
 from migrator.analysis.model_fns.pieces import TRAINING, Split
+from migrator.analysis.module import Module
 from migrator.rewrite import emit
 from migrator.rewrite.model_fns import keras_layers, text
 from migrator.rewrite.model_fns.keras_layers import Arguments
@@ -35,6 +36,7 @@ class KerasNetwork:
     dropouts: the calls of dropouts.
     inputs, names: the variables of the inputs and of what gives the layers names, "" if nothing does.
     keys: the features that are read; () where these are one tensor.
+    columns: the expression of the numeric columns that are read besides, "" for none.
   """
 
   def __init__(self, plan: Plan, tf: str, split: Split, style: emit.Style):
@@ -51,6 +53,7 @@ class KerasNetwork:
     self._counted = {base for leaf in self._leaves for base in self._in_loops(leaf.node)}
     self.names = self.local("names", "layer_names") if self._counted else ""
     self.keys: list[str] = []
+    self.columns = ""
     self._whole = False  # whether the features are one tensor
     # The tensors: variable -> the rank of its value, None where that is not known.
     self._ranks: dict[str, Optional[int]] = {}
@@ -85,7 +88,7 @@ class KerasNetwork:
       self._statement(leaf.node)
     if output not in self._ranks:
       raise Unreadable(self._function.node, f"`{output}` is no output of a layer")
-    if self._whole and self.keys:
+    if self._whole and (self.keys or self.columns):
       raise Unreadable(self._function.node, "its features are read as a dict and as a tensor")
     if self._used & set(self.keys):
       what = f"`{min(self._used & set(self.keys))}` is the name of a layer and of a feature"
@@ -283,6 +286,24 @@ class KerasNetwork:
         found.append(around)
     return tuple(found)
 
+  def _input_layer(self, node: ast.Call) -> str:
+    """An input layer over numeric columns."""
+    plain = len(node.args) == 2 and not node.keywords and self._is_features(node.args[0])
+    if not plain or not _are_numeric(self._plan.module):
+      raise self._refusal(node)
+    columns = node.args[1]
+    self._check_plain(columns)
+    for name in ast.walk(columns):
+      if isinstance(name, ast.Name):
+        scope, bindings = self._plan.module.scope_of[name].lookup(name.id)
+        if scope is self._function.scope and any(b.kind != "param" for b in bindings):
+          raise self._refusal(node)
+    text = self._plan.source(columns)
+    if self.columns not in ("", text):
+      raise self._refusal(node)
+    self.columns = text
+    return f"{self._plan.runtime()}.input_layer({self.inputs}, {text})"
+
   # -- functions ------------------------------------------------------------------------
 
   def _function_call(self, node: ast.Call, path: str) -> tuple[str, Optional[int]]:
@@ -295,6 +316,8 @@ class KerasNetwork:
       return f"{layers}.Activation({text})({before})", rank
     if path == "tf.identity" and len(node.args) == 1 and not _but_name(node):
       return self._tensor(node.args[0])
+    if path == "tf.feature_column.input_layer":
+      return self._input_layer(node), 2
     if path == "tf.reshape":
       bound = facts.bind_arguments(node, _RESHAPE) or {}
       elements = getattr(bound["shape"].value, "elts", ()) if "shape" in bound else ()
@@ -319,6 +342,21 @@ class KerasNetwork:
         rank = ranks.pop() if len(ranks) == 1 else None
         return f"{layers}.Concatenate(axis={axis})([{inner}])", rank
     raise self._refusal(node)
+
+
+def _are_numeric(module: Module) -> bool:
+  """Whether all feature columns of a file are numeric ones that change no value."""
+  for use in module.uses():
+    if not use.symbol.path.startswith("tf.feature_column."):
+      continue
+    call = module.parents.get(use.node)
+    if use.symbol.path == "tf.feature_column.numeric_column" and isinstance(call, ast.Call):
+      bound = facts.bind_arguments(call, facts.NUMERIC_COLUMN_PARAMETERS)
+      if bound is None or set(bound) - {"key", "shape", "default_value"}:
+        return False
+    elif use.symbol.path != "tf.feature_column.input_layer":
+      return False
+  return True
 
 
 def _but_name(node: ast.Call) -> list[ast.keyword]:
