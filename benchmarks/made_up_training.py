@@ -15,14 +15,20 @@ import made_up_data
 import made_up_hooks
 import stand_ins
 
-_UNKNOWN = 4  # of a dimension that nobody says
 _BATCH = 2
+# A size for each dimension that nobody says, and how many integers there are.
+_GUESSES = ((4, 2), (1, 2), (1, 1))
 
 
 def mark_flags() -> None:
-  """Lets flags be read, as far as a program defined them."""
-  if "absl.flags" in sys.modules:
-    sys.modules["absl.flags"].FLAGS.mark_as_parsed()
+  """Lets flags be read, as far as a program defined them; a size that is 0 is meant to be given."""
+  if "absl.flags" not in sys.modules:
+    return
+  flags = sys.modules["absl.flags"].FLAGS
+  flags.mark_as_parsed()
+  for name in flags:
+    if name.endswith("_size") and type(flags[name].value) is int and flags[name].value == 0:
+      flags.set_default(name, 1)
 
 
 def make_up_required_flags(scratch: str) -> None:
@@ -205,14 +211,18 @@ class Watch:
       self.lacks_data = True
       return first
 
-    def made_up() -> Any:
-      return tf.data.Dataset.from_tensors(make_up(specs)).repeat()
+    error: Optional[Exception] = None
+    for unknown, integers in _GUESSES:
 
-    try:
-      self.train(model, made_up, hooks, steps=1)
-    except Exception as error:
-      return error
-    return None
+      def made_up(unknown: int = unknown, integers: int = integers) -> Any:
+        return tf.data.Dataset.from_tensors(make_up(specs, unknown, integers)).repeat()
+
+      try:
+        self.train(model, made_up, hooks, steps=1)
+        return None
+      except Exception as failed:
+        error = error or failed
+    return error
 
   def train_left(self, module: types.ModuleType) -> None:
     """Trains the models that the program made, but did not train, with its functions for inputs.
@@ -271,8 +281,14 @@ def _specs(result: Any) -> Any:
     return None
 
 
-def make_up(specs: Any) -> Any:
-  """A batch of made-up examples, in the form of a dataset's `element_spec`."""
+def make_up(specs: Any, unknown: int = 4, integers: int = 2) -> Any:
+  """A batch of made-up examples, in the form of a dataset's `element_spec`.
+
+  Args:
+    specs: shapes and types.
+    unknown: the size of a dimension that has none there, but for the first.
+    integers: they are less than this.
+  """
   import numpy as np
   import tensorflow as tf
 
@@ -280,9 +296,9 @@ def make_up(specs: Any) -> Any:
 
   def shaped(spec: Any) -> list[int]:
     if spec.shape.rank is None:
-      return [_BATCH, _UNKNOWN]
+      return [_BATCH, unknown]
     sizes = spec.shape.as_list()
-    return [size or (_UNKNOWN if i else _BATCH) for i, size in enumerate(sizes)]
+    return [size or (unknown if i else _BATCH) for i, size in enumerate(sizes)]
 
   def one(spec: Any) -> Any:
     if isinstance(spec, tf.SparseTensorSpec):
@@ -297,7 +313,7 @@ def make_up(specs: Any) -> Any:
     if spec.dtype == tf.bool:
       return tf.constant(random.rand(*shape) < 0.5)
     if spec.dtype.is_integer:
-      return tf.constant(random.randint(2, size=shape), spec.dtype)
+      return tf.constant(random.randint(integers, size=shape), spec.dtype)
     return tf.constant(random.rand(*shape), spec.dtype)
 
   return tf.nest.map_structure(one, specs)
