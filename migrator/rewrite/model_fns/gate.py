@@ -85,6 +85,7 @@ _REFUSED = {
     "tf.random.set_seed",
   ),
   "it draws random numbers outside of the graph": ("numpy.random", "random"),
+  "its gradients are stopped": ("tf.stop_gradient",),
   "it uses a head": (
     "tf.estimator.BinaryClassHead",
     "tf.estimator.MultiClassHead",

@@ -14,7 +14,7 @@ from migrator.analysis.module import Module
 
 _TRAINING = ("training", "is_training", "train")
 _GRAPH_ONLY = ("op", "graph", "initializer", "initial_value", "device")
-_DEPTH = 5  # of functions that hand the mode on
+_DEPTH = 5  # of functions that hand the mode on, of variables that have a value from one another
 
 
 def check(split: Split) -> None:
@@ -27,6 +27,31 @@ def check(split: Split) -> None:
   _check_early(split)
   _check_scopes(split)
   _check_variables(split)
+  _check_changes(split)
+  _check_gradients(split)
+
+
+def _check_changes(split: Split) -> None:
+  """A function of TF2 must not change its arguments; a network gets its features as a copy."""
+  given = {split.function.features, "labels"}
+  for piece in (split.loss, split.metrics, split.predictions, split.exports):
+    for node in (n for leaf in (piece.leaves if piece else ()) for n in ast.walk(leaf.node)):
+      is_part = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+      if is_part and isinstance(node.value, ast.Name) and node.value.id in given:  # type: ignore[attr-defined]
+        shown = split.function.module.source(node)
+        raise Unreadable(node, f"it reads `{shown}`, which it changes, behind its network")
+
+
+def _check_gradients(split: Split) -> None:
+  """Where a variable has no gradient, an optimizer of TF1 made no slots, and a checkpoint has none."""
+  flow, module = split.loss.flow, split.function.module
+  assert split.loss.result is not None
+  needed = {flow.leaves[i].node for i in flow.needed(split.loss.result)}
+  for leaf in split.forward.leaves:
+    if leaf.node not in needed and not calls.only_noise(module, leaf.node):
+      effect = next(calls.effects(module, leaf.node))
+      shown = module.source(effect.func).partition("\n")[0]
+      raise Unreadable(effect, f"its loss may not depend on the variables of this `{shown}`")
 
 
 def _check_objects(split: Split) -> None:
@@ -55,11 +80,12 @@ def _check_early(split: Split) -> None:
   """The losses of a network are those of all its layers, also where a model_fn took them earlier."""
   flow, module = split.loss.flow, split.function.module
   network = {leaf.node for leaf in split.forward.leaves}
-  last = max(
+  made = [
     i
     for i, leaf in enumerate(flow.leaves)
     if leaf.node in network and calls.has_effect(module, leaf.node)
-  )
+  ]
+  last = max(made, default=-1)
   for leaf in flow.leaves[: last + 1]:
     for name, node, _ in flow.names(leaf.node):
       if node not in flow.replaced:
@@ -105,6 +131,32 @@ def _counting(module: Module, leaf: Leaf) -> Iterator[ast.Call]:
         or any(k.arg == "default_name" for k in call.keywords)
       ):
         yield call
+
+
+def check_initial(module: Module, codes: list[ast.AST]) -> None:
+  """A network makes its variables outside of the graph that calls it, so none of a value from there.
+
+  Args:
+    module: the analysed file.
+    codes: the model_fn, and the functions and classes that it may call.
+
+  Raises:
+    Unreadable: with the place.
+  """
+  for call in (n for code in codes for n in ast.walk(code) if isinstance(n, ast.Call)):
+    path = calls.path(module, call)
+    if path not in ("tf.Variable", "tf.get_variable"):
+      continue
+    given = [k.value for k in call.keywords if k.arg in ("initializer", "initial_value")]
+    todo = [*given, *(call.args[:1] if path == "tf.Variable" else call.args[3:4])]
+    for value in todo:
+      for node in ast.walk(value):
+        if isinstance(node, ast.Name) and len(todo) < _DEPTH:
+          bindings = module.scope_of[node].lookup(node.id)[1]
+          todo += [b.value for b in bindings if b.value is not None and b.value not in todo]
+        if isinstance(node, ast.Call) and calls.is_random(calls.path(module, node)):
+          shown = module.source(node).partition("\n")[0]
+          raise Unreadable(node, f"the initial value of a variable is a tensor (`{shown}`)")
 
 
 def check_norms(split: Split, norms: list[ast.AST]) -> None:

@@ -130,6 +130,8 @@ class Network:
 
   def _run(self, given: tuple, training: bool) -> tuple:
     """Runs `forward` in the graph that is being traced; returns its outputs and the losses."""
+    # Copies of dicts and lists, to which it may add.
+    given = tf.nest.map_structure(lambda part: part, given)
     arguments = {"features": given[0], "training": training, "params": self.params}
     arguments["labels"] = given[1] if len(given) > 1 else None
     # The tables that it makes live as long as somebody holds them.
