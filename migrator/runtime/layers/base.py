@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import copy
 import inspect
-import weakref
-from collections.abc import Callable
 from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.layers import graphs, values
+from migrator.runtime.layers.collected import Collected
 from migrator.runtime.layers.input_spec import InputSpec
 
 v1 = tf.compat.v1
-_KEYS = v1.GraphKeys
 
 
-class Layer:
+class Layer(Collected):
   """Base class of the layers, and of those that programs write themselves.
 
   Args:
@@ -41,27 +39,21 @@ class Layer:
     self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any
   ) -> None:
     scope, self._reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
-    self._activity_regularizer = values.regularizer(kwargs.pop("activity_regularizer", None))
+    super().__init__(values.regularizer(kwargs.pop("activity_regularizer", None)))
     kwargs.pop("autocast", None)
     if kwargs:
       raise TypeError(f"{type(self).__name__} has no argument {', '.join(map(repr, kwargs))}")
     self.trainable = trainable
-    self.stateful = False
     self.built = False
     self.input_spec: Optional[InputSpec] = None
     self._dtype = None if dtype is None else tf.as_dtype(dtype).name
     self._trainable_weights: list[Any] = []
     self._non_trainable_weights: list[Any] = []
-    self._updates: list[Any] = []
-    self._losses: list[Any] = []
     self._base_name = name.name if isinstance(name, v1.VariableScope) else name
     self._name = name if isinstance(name, str) and name else graphs.unique_name(type(self).__name__)
     self._base_name = self._base_name or graphs.snake_case(type(self).__name__)
     self._scope: Optional[Any] = None
     self._current_scope: Optional[Any] = None
-    # In which graph losses and updates are, and what makes the losses in another one.
-    self._graph: Optional[weakref.ref[Any]] = None
-    self._regularized: list[tuple[str, Any, Callable[[Any], Any]]] = []
     if scope:
       with v1.variable_scope(scope) as self._scope:
         pass
@@ -106,21 +98,6 @@ class Layer:
   variables = property(lambda self: self.weights)
   trainable_variables = property(lambda self: self.trainable_weights)
   non_trainable_variables = property(lambda self: self.non_trainable_weights)
-
-  @property
-  def losses(self) -> list[Any]:
-    """Losses of regularizers, as scalars."""
-    return list(self._losses)
-
-  @property
-  def updates(self) -> list[Any]:
-    """Operations that the program has to run with a training step; none if it is not trainable."""
-    return list(self._updates) if self.trainable or self.stateful else []
-
-  @property
-  def activity_regularizer(self) -> Optional[Callable[[Any], Any]]:
-    """Function from an output to a loss."""
-    return self._activity_regularizer
 
   def build(self, input_shape: Any) -> None:
     """Makes the variables. To be overridden; called once, with the shape of the first input."""
@@ -177,7 +154,7 @@ class Layer:
         if outputs is None:
           raise ValueError(f"{type(self).__name__}.call returned None: it has to return a tensor")
         self._regularize_activity(outputs)
-    graphs.collect(self.updates, _KEYS.UPDATE_OPS)
+    graphs.collect(self.updates, v1.GraphKeys.UPDATE_OPS)
     return outputs
 
   def add_weight(
@@ -263,22 +240,6 @@ class Layer:
     """Is `add_weight`."""
     return self.add_weight(*args, **kwargs)
 
-  def add_loss(self, losses: Any, inputs: Any = None) -> None:
-    """Adds losses, or functions that return one, to those of the layer and of the graph."""
-    del inputs  # Only said from which inputs a loss comes.
-    found = [loss() if callable(loss) else loss for loss in tf.nest.flatten(losses)]
-    found = [loss for loss in found if loss is not None]
-    self._losses.extend(found)
-    graphs.collect(found, _KEYS.REGULARIZATION_LOSSES)
-
-  def add_update(self, updates: Any, inputs: Any = None) -> None:
-    """Adds operations, or functions that return one, that have to run with a training step."""
-    del inputs
-    for update in tf.nest.flatten(updates):
-      made = update() if callable(update) and not isinstance(update, tf.Tensor) else update
-      graph = not tf.executing_eagerly()
-      self._updates.append(getattr(made, "op", made) if graph else made)
-
   def get_config(self) -> dict[str, Any]:
     """Returns the arguments that all layers have."""
     return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
@@ -301,26 +262,6 @@ class Layer:
     with taken as self._scope:
       pass
 
-  def _regularize(self, weights: list[tuple[str, Any, Callable[[Any], Any]]]) -> None:
-    for name, part, regularizer in weights:
-      with v1.name_scope(f"{name}/Regularizer"):
-        loss = regularizer(part)
-      if loss is not None:
-        self.add_loss(loss)
-
-  def _enter_graph(self) -> None:
-    """Makes the losses of a layer that has variables again in each graph that it is called in.
-
-    Of a tf.function there is a graph for each kind of arguments; TF1 has one in all.
-    """
-    around = graphs.around()
-    if self._graph is not None and self._graph() in around:
-      return
-    known, self._graph = self._graph is not None, weakref.ref(around[0])
-    if known:
-      self._losses, self._updates = [], []
-      self._regularize(self._regularized)
-
   def _build(self, inputs: Any) -> None:
     first = tf.nest.flatten(inputs)[0]
     if self._dtype is None and hasattr(first, "dtype"):
@@ -332,14 +273,6 @@ class Layer:
   def _check(self, inputs: Any) -> None:
     if self.input_spec is not None:
       self.input_spec.check(tf.nest.flatten(inputs)[0], self._name)
-
-  def _regularize_activity(self, outputs: Any) -> None:
-    if self._activity_regularizer is None:
-      return
-    with v1.name_scope("ActivityRegularizer"):
-      for output in tf.nest.flatten(outputs):
-        loss = tf.convert_to_tensor(self._activity_regularizer(output))
-        self.add_loss(loss / tf.cast(tf.shape(output)[0], loss.dtype))
 
   def _track(self, variable: Any, trainable: bool) -> None:
     parts = graphs.parts(variable)
