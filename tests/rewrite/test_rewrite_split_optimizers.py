@@ -139,3 +139,17 @@ def test_variables_that_are_trained_have_no_operations():
     "        [tf.nn.l2_loss(v) for v in tf.trainable_variables() if 'bias' not in v.op.name])\n    if",
   )
   assert any("`.op`" in reason for reason in reasons(HEAD + body + CALLS))
+
+
+def test_a_loop_that_shows_the_variables_is_dropped_with_a_finding():
+  for shows, code in (("print(v)", "EM246"), ("tf.summary.histogram(v.name, v)", "EM245")):
+    loop = f"    for v in tf.trainable_variables():\n        {shows}\n"
+    result = run(HEAD + THREE_BRANCHES.replace(ONE, loop + ONE) + CALLS)
+    assert [unit.target for unit in result.units] == ["loop"]
+    assert code in codes(result)
+
+
+def test_a_network_without_variables_is_one_all_the_same():
+  body = THREE_BRANCHES.replace('tf.layers.dense(features["x"], params["n"])', 'features["x"]')
+  body = body.replace("tf.layers.dense(hidden, 2)", "hidden * 2.0")
+  assert "forward" in functions(transformed(HEAD + body + CALLS))

@@ -270,6 +270,11 @@ class Splitter:
           other.result.node, "the loss of evaluations is another one than that of training"
         )
 
+  def _shows(self, node: ast.stmt) -> bool:
+    """Whether a statement, or one within it, only shows something to a person."""
+    inner = (n for n in ast.walk(node) if isinstance(n, ast.stmt))
+    return any(calls.is_report(self._module, n) for n in inner)
+
   def _dropped(self, inside: dict[str, set[int]], pieces: dict) -> list[ast.stmt]:
     """Statements of the training that show something and are in no piece."""
     used = {leaf.node for piece in pieces.values() for leaf in piece.leaves}
@@ -279,7 +284,7 @@ class Splitter:
       for leaf in self._flows[TRAIN].leaves
       if leaf.node not in used
       and (
-        calls.is_report(self._module, leaf.node)
+        self._shows(leaf.node)
         or calls.is_summary(self._module, leaf.node)
         or specs.is_hook(self._module, leaf.node)
       )

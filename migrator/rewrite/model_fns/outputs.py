@@ -100,8 +100,10 @@ def _check_variables(split: Split) -> None:
   """Variables that are trained have names and values, but no operations of a graph."""
   if VARIABLES not in split.loss.parameters:
     return
-  result = [split.loss.result.node] if split.loss.result is not None else []
-  for code in (*result, *(leaf.node for leaf in split.loss.leaves)):
+  codes: list[ast.AST] = [leaf.node for leaf in split.loss.leaves]
+  codes += [split.loss.result.node] if split.loss.result is not None else []
+  helpers = [helper for code in codes for helper in calls.helpers(split.function.module, code)]
+  for code in (*codes, *helpers):
     for node in ast.walk(code):
       if isinstance(node, ast.Attribute) and node.attr in _GRAPH_ONLY:
         raise Unreadable(node, f"its loss asks for `.{node.attr}`, which only a graph has")
