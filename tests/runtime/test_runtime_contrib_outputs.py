@@ -1,15 +1,18 @@
 """Contributed modules that read SavedModels and write events, held against TensorFlow's own."""
 
 import glob
+import json
 import os
 
 import numpy as np
 import pytest
+import summary_events
 import tensorflow as tf
 
 from migrator.runtime import contrib
 
 v1 = tf.compat.v1
+FIXTURES = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures")
 
 
 # -- predictor --------------------------------------------------------------------------
@@ -121,6 +124,13 @@ def test_contributed_summaries_write_the_events_of_tensorflow_1(recording, tmp_p
   expected = _write(_oracle(), str(tmp_path / "old"), recording)
   found = _write(contrib.summary, str(tmp_path / "new"), recording)
   assert found == expected
+
+
+def test_a_host_call_writes_the_steps_and_tags_that_tensorflow_1_15_wrote(tmp_path):
+  with open(os.path.join(FIXTURES, "contrib", "summaries.json"), encoding="utf-8") as file:
+    expected = json.load(file)
+  assert summary_events.written(contrib.summary, str(tmp_path)) == expected
+  assert {tag for _, tag, _, _ in expected} >= {"scope/inner", "fam/scope/fam/inner", "second"}
 
 
 def test_nothing_is_written_without_a_writer_or_a_directory():
