@@ -82,6 +82,35 @@ def test_lazy_adam_leaves_the_moments_of_absent_rows_and_sums_repeated_ones(use_
   np.testing.assert_allclose(table_[:, 0], expected["x"], rtol=1e-6)
 
 
+# Two steps of TF 1.15 from [3, 4], [1] and [[1], [1]], with the gradients of the test.
+LARS = {
+  False: [2.5725, 3.4300001, 0.42000002, 1.0, 0.13],
+  True: [2.3355751, 3.1141, 0.078000009, 1.0, -0.38299996],
+}
+
+
+@pytest.mark.parametrize("use_nesterov", [False, True])
+@pytest.mark.parametrize("use_resource", [True, False])
+def test_lars_scales_by_norms_but_for_skipped_and_sparse_variables(use_nesterov, use_resource):
+  x = v1.get_variable("x", initializer=[3.0, 4.0], use_resource=use_resource)
+  bias = v1.get_variable("bias", initializer=[1.0], use_resource=use_resource)
+  table = v1.get_variable("table", initializer=tf.ones([2, 1]), use_resource=use_resource)
+  loss = (
+    tf.reduce_sum(x * x) / 2 + 2 * tf.reduce_sum(bias) + 3 * tf.reduce_sum(tf.gather(table, [1]))
+  )
+  optimizer = contrib.opt.LARSOptimizer(
+    0.1, 0.9, 0.01, eeta=0.5, skip_list=["bias"], use_nesterov=use_nesterov
+  )
+  train = optimizer.minimize(loss, var_list=[x, bias, table])
+  assert optimizer.get_slot(x, "momentum").op.name == "x/LARSOptimizer"
+  with v1.Session() as session:
+    session.run(v1.global_variables_initializer())
+    session.run(train)
+    session.run(train)
+    found = np.concatenate([v.ravel() for v in session.run([x, bias, table])])
+  np.testing.assert_allclose(found, LARS[use_nesterov], rtol=1e-6)
+
+
 def _program():
   x = v1.get_variable("x", initializer=[3.0, 4.0])
   y = v1.get_variable("y", initializer=1.0)
