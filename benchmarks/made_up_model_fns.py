@@ -152,12 +152,16 @@ def _run_as_program(module: types.ModuleType, tree: ast.Module) -> Optional[Base
     if not isinstance(node, ast.If) or "__main__" not in ast.unparse(node.test):
       continue
     body = compile(ast.Module(node.body, type_ignores=[]), module.__file__ or "", "exec", 0, True)
+    # `app.run()` looks there for `main`.
+    own, sys.modules["__main__"] = sys.modules["__main__"], module
     try:
       with contextlib.redirect_stdout(io.StringIO()):
         exec(body, module.__dict__)
     except BaseException as error:
       made_up_training.mark_flags()
       return None if isinstance(error, SystemExit) else error
+    finally:
+      sys.modules["__main__"] = own
   return None
 
 

@@ -127,12 +127,17 @@ def rewrite(job: tuple[Path, Sequence[model_fn_finder.ModelFnFile], Path, engine
     new = folder / os.path.relpath(path, root)
     new.parent.mkdir(parents=True, exist_ok=True)
     if path.endswith(".ipynb"):
-      new.with_suffix(".py").write_text(results[path].text, encoding="utf-8")
+      new_file(new).write_text(results[path].text, encoding="utf-8")
       continue
     raw = results[path].raw if path in results else None
     new.write_bytes(raw if raw is not None else Path(path).read_bytes())
   found = (results[path] for path in modules)
   return [outcome(f, r, len(m)) for f, r, m in zip(programs, found, modules.values())]
+
+
+def new_file(path: Path) -> Path:
+  """Where a rewritten file is: a notebook's code may have a script of the same name beside it."""
+  return path if path.suffix == ".py" else path.with_name(f"{path.stem}_notebook.py")
 
 
 def outcome(file: model_fn_finder.ModelFnFile, result: files.FileResult, modules: int) -> Outcome:
@@ -169,7 +174,7 @@ def check(
   tasks = []
   for number, one in tried:
     root = folder / one.file.repository
-    path = (root / one.file.path).with_suffix(".py")
+    path = new_file(root / one.file.path)
     tasks.append(
       {
         "path": str(path),
