@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
-from migrator.runtime import policy, state, variables
+from migrator.runtime import policy, state
 from migrator.runtime.hosting import (
   arguments,
   checks,
@@ -21,6 +20,7 @@ from migrator.runtime.hosting import (
   results,
   specs,
   step_methods,
+  stored,
   training,
   warm_starting,
 )
@@ -29,7 +29,7 @@ from migrator.runtime.hosting.modes import ModeKeys
 v1 = tf.compat.v1
 
 
-class ModelFn(step_methods.Steps, export_methods.Exports):
+class ModelFn(step_methods.Steps, export_methods.Exports, stored.Stored):
   """A model_fn with its parameters, its configuration and its directory.
 
   The model_fn is called in a graph of its own for each training, evaluation and prediction, which run in a
@@ -240,30 +240,6 @@ class ModelFn(step_methods.Steps, export_methods.Exports):
         else:
           yield values
 
-  def latest_checkpoint(self) -> Optional[str]:
-    """Returns the newest checkpoint, None if there is none."""
-    return places.latest_checkpoint(self._model_dir)
-
-  def get_variable_names(self) -> list[str]:
-    """Returns the names of the variables in the newest checkpoint.
-
-    Raises:
-      ValueError: with the Estimator's message, if there is none.
-    """
-    return variables.get_variable_names(self._model_dir)
-
-  def get_variable_value(self, name: str) -> Any:
-    """Returns the value of a variable in the newest checkpoint, a numpy array.
-
-    Raises:
-      ValueError: with the Estimator's message, if there is none.
-    """
-    return variables.get_variable_value(self._model_dir, name)
-
-  def eval_dir(self, name: Optional[str] = None) -> str:
-    """Returns the directory of the events of an evaluation."""
-    return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
-
   # What follows has the Estimator's names where it does the same: subclasses of programs call it.
 
   def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
@@ -340,24 +316,6 @@ class ModelFn(step_methods.Steps, export_methods.Exports):
       hooks=hooks,
       saving_listeners=listeners,
     )
-
-  def _checkpoint(self, checkpoint_path: Any, purpose: str) -> Optional[str]:
-    """Returns the checkpoint that is meant, None for initial values."""
-    if checkpoint_path:
-      return places.given(checkpoint_path, self._model_dir)
-    found = places.newest(self._model_dir)
-    if found is None:
-      v1.logging.info(
-        "Could not find trained model in model_dir: %s, running initialization to %s.",
-        self._model_dir,
-        purpose,
-      )
-    return found
-
-  def _saved_step(self) -> int:
-    """Returns the step of the newest checkpoint, 0 without one."""
-    newest = places.newest(self._model_dir)
-    return 0 if newest is None else state.step_of(newest)
 
   def _warm_start_without(self, checkpoint: Optional[str]) -> None:
     """Begins with other values if there is no checkpoint."""
