@@ -142,7 +142,9 @@ def plain(values):
 
 def run_config(api, **changes):
   """Returns the configuration of the programs, whose graphs are run as they are."""
-  session = v1.ConfigProto()
+  # A program that moves the step by itself does it beside the hooks that read it: on one thread, always in the
+  # same order.
+  session = v1.ConfigProto(inter_op_parallelism_threads=1, use_per_session_threads=True)
   session.graph_options.rewrite_options.disable_meta_optimizer = True
   return api.RunConfig(
     session_config=session, checkpoint_save_graph_def=False, **{**KEEP, **changes}

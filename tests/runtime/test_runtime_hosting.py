@@ -2,14 +2,13 @@
 
 import json
 import shutil
-import subprocess
 
 import hosted_programs
 import hosted_sessions
 import numpy as np
 import pytest
 import tensorflow as tf
-from interpreter import HERE, legacy_interpreter
+from interpreter import HERE, run_legacy
 
 SAME_TENSORFLOW = tf.__version__.startswith("2.15.")
 TOLERANCE = 0 if SAME_TENSORFLOW else 1e-6
@@ -19,17 +18,9 @@ NAMES = [name for name in hosted_programs.PROGRAMS if SAME_TENSORFLOW or name !=
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
   """(directory, results) of the real Estimator, all from one process."""
-  root = tmp_path_factory.mktemp("real")
-  answer = root / "results.json"
-  process = subprocess.run(
-    [legacy_interpreter(), str(HERE / "hosted_sessions.py"), str(root), str(answer)],
-    stdout=subprocess.PIPE,
-    stderr=subprocess.STDOUT,
-    text=True,
-    check=False,
-  )
-  assert process.returncode == 0, process.stdout[-5000:]
-  return root, json.loads(answer.read_text())
+  script = HERE / "hosted_sessions.py"
+  root = run_legacy(tmp_path_factory, "hosted", lambda root: [script, root, root / "results.json"])
+  return root, json.loads((root / "results.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -110,17 +101,20 @@ def _assert_all_close(ours, theirs):
 
 
 def test_what_the_estimator_refuses_is_refused_with_its_messages(real, api, tmp_path):
-  ours = hosted_sessions.errors(api, str(real[0] / "errors"))
+  directory, real_directory = str(tmp_path / "errors"), str(real[0] / "errors")
+  ours = hosted_sessions.errors(api, directory)
   theirs = real[1]["errors"]
   assert [name for name, error in ours.items() if error is None] == []
   different = {
     name: (error, theirs[name])
     for name, error in ours.items()
-    if error[0] != theirs[name][0] or _beginning(error[1]) != _beginning(theirs[name][1])
+    if error[0] != theirs[name][0]
+    or _beginning(error[1], directory) != _beginning(theirs[name][1], real_directory)
   }
   assert different == {}
 
 
-def _beginning(message):
-  """Returns the words of a message that do not name objects of the process."""
+def _beginning(message, directory):
+  """Returns the words of a message that do not name objects of the process; its directory as `model`."""
+  message = message.replace(directory, "model")
   return message.split(" at 0x")[0].split("Tensor(")[0].split("tf.Tensor")[0][:60].rstrip()
