@@ -186,6 +186,15 @@ HOSTED = {
     ),
     "`tf.Variable` counts the scopes before it",
   ),
+  "a rate that is bounded": (
+    program(
+      training="""
+      lr = tf.train.exponential_decay(lr, tf.train.get_global_step(), 10, 0.9)
+      lr = tf.maximum(lr, 1e-4)
+      """
+    ),
+    "its optimizer is made of tensors",
+  ),
   "a summary of a layer": (
     program(last='tf.summary.histogram("more", tf.layers.dense(hidden, 5))\nlogits = logits + 1.0'),
     "its loss may not depend on the variables of this `tf.layers.dense`",
