@@ -277,3 +277,13 @@ def test_what_keras_would_do_otherwise_becomes_a_loop_and_says_why(pieces, reaso
   message = refused(**pieces)
   assert message.startswith("`e` becomes a loop: "), message
   assert reason in message
+
+
+def test_losses_that_plain_tensorflow_has_as_others_of_keras_are_those_of_tf1():
+  """TF 2.15 has a `tf.losses.mean_squared_error` of Keras, and TF 2.21 none."""
+  head = HEAD.replace("tensorflow.compat.v1 as", "tensorflow as")
+  text = program(loss="    loss = tf.losses.mean_squared_error(labels, logits)\n")
+  text = text.replace(HEAD, head).replace("tf.metrics.accuracy", "tf.metrics.mean_squared_error")
+  found = functions(transformed(text, target="fit"))
+  assert "return tf.compat.v1.losses.mean_squared_error(labels, logits)" in found["loss_fn"]
+  assert "tf.compat.v1.metrics.mean_squared_error(labels" in found["metrics_fn"]
