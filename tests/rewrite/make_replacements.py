@@ -5,6 +5,7 @@ lines of the table are written by hand.
 """
 
 import importlib
+import inspect
 import pathlib
 import sys
 
@@ -53,6 +54,8 @@ def names(module, own):
   """The names of a module of TF1 that a module of the runtime has."""
   found = importlib.import_module(f"migrator.runtime.{own}")
   public = [n for n in getattr(found, "__all__", dir(found)) if not n.startswith("_")]
+  # A module may lack some names of TF1's: its own line says which it has.
+  public = [n for n in public if not inspect.ismodule(getattr(found, n))]
   if (module, own) in INNER:
     if hasattr(found, "__all__"):
       return public
