@@ -41,7 +41,7 @@ _SIGNS = frozenset(("ModelFn", "TPUModelFn", "train_and_evaluate", "Network", "t
 # An input that is not there ends in one of these.
 _NO_DATA = (
   *("FileNotFoundError", "NotFoundError", "URLError", "HTTPError", "IsADirectoryError"),
-  *("EmptyDataError", "FailedPreconditionError"),
+  *("EmptyDataError", "FailedPreconditionError", "OutOfRangeError"),
 )
 
 
@@ -68,6 +68,7 @@ def attempt(task: dict[str, Any]) -> dict[str, Any]:
   made_up_data.make_up_command_line(task["scratch"])
   made_up_training.make_up_required_flags(task["scratch"])
   tables = made_up_data.make_up_tables(text)
+  made_up_training.make_up_machine()
   made_up_data.make_up_downloads()
   made_up_data.make_folders(text)
   watch = made_up_training.Watch(task["scratch"], task["path"])
@@ -85,6 +86,7 @@ def attempt(task: dict[str, Any]) -> dict[str, Any]:
   said = watch.failed or stepped if not watch.done else None
   return {
     "imported": imported,
+    "imports_but_for_data": bool(imported and (imported.startswith(_NO_DATA) or tables)),
     "stepped": said,
     "lacks_data": bool(said) and (watch.lacks_data or said.startswith(_NO_DATA) or bool(tables)),
     "how": watch.how,

@@ -27,7 +27,9 @@ def mark_flags() -> None:
   flags = sys.modules["absl.flags"].FLAGS
   flags.mark_as_parsed()
   for name in flags:
-    if name.endswith("_size") and type(flags[name].value) is int and flags[name].value == 0:
+    if name == "use_tpu":
+      flags.set_default(name, False)
+    elif name.endswith("_size") and type(flags[name].value) is int and flags[name].value == 0:
       flags.set_default(name, 1)
 
 
@@ -49,6 +51,14 @@ def make_up_required_flags(scratch: str) -> None:
   for module in (flags, tf.compat.v1.flags):
     module.mark_flag_as_required = required
     module.mark_flags_as_required = all_required
+
+
+def make_up_machine() -> None:
+  """Lets programs that ask for a TPU before they know whether they use it go on without one."""
+  import tensorflow as tf
+
+  for module in (tf.distribute.cluster_resolver, tf.compat.v1.distribute.cluster_resolver):
+    module.TPUClusterResolver = lambda *args, **kwargs: None
 
 
 class Watch:

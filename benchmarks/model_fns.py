@@ -51,6 +51,7 @@ class Outcome:
     rewritten: all of them, no TODO is left, and no module either.
     reasons: code and sentence, for a file that is not rewritten.
     imported: whether it can be imported; None when that was not tried.
+    but_for_data: whether it could but for data that are not there: a notebook runs as it is imported.
     lacks_data: whether a step could not be tried, since the data of the program are not there.
     stepped: whether its models took a step.
     how: with which examples.
@@ -63,6 +64,7 @@ class Outcome:
   rewritten: bool = False
   reasons: tuple[tuple[str, str], ...] = ()
   imported: Optional[bool] = None
+  but_for_data: bool = False
   lacks_data: bool = False
   stepped: Optional[bool] = None
   how: str = ""
@@ -190,6 +192,7 @@ def check(
   for position, (_, one) in enumerate(tried):
     answer = parts[position % jobs][position // jobs]
     one.imported = answer["imported"] is None
+    one.but_for_data = answer.get("imports_but_for_data", False)
     one.stepped = answer["stepped"] is None if one.file.makes else None
     one.lacks_data = one.stepped is False and answer.get("lacks_data", False)
     one.how = answer.get("how", "")
@@ -231,7 +234,7 @@ def table(outcomes: Iterable[Outcome]) -> list[str]:
       str(o.modules),
       " ".join(o.forms),
       _mark(o.rewritten),
-      _mark(o.imported),
+      "needs data" if o.but_for_data else _mark(o.imported),
       "needs data" if o.lacks_data else _mark(o.stepped),
       o.how,
       _cell(why),
@@ -283,7 +286,8 @@ def summary(outcomes: Sequence[Outcome]) -> list[str]:
   ]
   if any(o.imported is not None for o in outcomes):
     lines.append(
-      f"of the {len(done)}: {sum(bool(o.imported) for o in done)} import, "
+      f"of the {len(done)}: {sum(bool(o.imported) for o in done)} import "
+      f"(and {sum(o.but_for_data for o in done)} but for data that are not there), "
       f"{sum(bool(o.stepped) for o in done)} take a step, "
       f"{sum(o.lacks_data for o in done)} need data that are not there"
     )
