@@ -38,6 +38,9 @@ def check(module: Module, unit: units.Unit) -> None:
     _check_context(module, call)
   for node in ast.walk(module.tree):
     if isinstance(node, ast.Constant) and node.value == "TF_CONFIG":
+      if unit.custom:
+        reason = "TF_CONFIG may ask for several workers"
+        raise Unsupported("EM244", node, name=unit.name, reason=reason)
       raise Unsupported("EM107", node, what="TF_CONFIG")
 
 

@@ -101,3 +101,10 @@ def test_a_graph_of_its_own_in_a_with_needs_no_switch():
 def test_a_program_that_says_itself_whether_it_is_eager_is_left_alone():
   main = "tf.disable_v2_behavior()\nprint(tf.placeholder(tf.float32, [None]))"
   assert SWITCH not in rewritten(main).text
+
+
+def test_a_program_that_reads_tf_config_keeps_its_model_fn_and_the_reason_says_why():
+  workers = 'import os\n\nWORKERS = os.environ.get("TF_CONFIG")\n'
+  result = rewritten("print(WORKERS)", workers)
+  reason = next(f.message for f in result.findings if f.code == "EM234")
+  assert "TF_CONFIG may ask for several workers" in reason
