@@ -27,8 +27,8 @@ def mark_flags() -> None:
   flags = sys.modules["absl.flags"].FLAGS
   flags.mark_as_parsed()
   for name in flags:
-    if name == "use_tpu":
-      flags.set_default(name, False)
+    if name in ("use_tpu", "do_train"):
+      flags.set_default(name, name == "do_train")
     elif name.endswith("_size") and type(flags[name].value) is int and flags[name].value == 0:
       flags.set_default(name, 1)
 
@@ -144,7 +144,10 @@ class Watch:
     self.iterate = tf.data.Dataset.__iter__
 
     def begin(dataset):
-      if watch.is_loop(sys._getframe(1)):
+      frame: Any = sys._getframe(1)
+      while frame.f_code.co_name == "__iter__":  # TF1's class asks the one inside
+        frame = frame.f_back
+      if watch.is_loop(frame):
         return watch.batches(dataset)
       return watch.iterate(dataset)
 
