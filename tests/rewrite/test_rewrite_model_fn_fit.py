@@ -260,7 +260,6 @@ def test_one_variable_scope_around_all_layers_is_that_of_the_checkpoint():
     ({"loss": LOSS.replace("logits)", "logits, weights=2.0)")}, "is no stock loss of Keras"),
     ({"loss": LOSS.replace("labels, logits", "1 - labels, logits")}, "is no stock loss"),
     ({"loss": LOSS + "    loss = loss * 2.0\n"}, "its loss `loss * 2.0` is no stock loss"),
-    ({"layer": LAYER + "    other = tf.layers.dense(hidden, 2)\n"}, "a layer is no part of"),
     ({"layer": LAYER.replace('"n"]', '"n"], name="x"')}, "the name of a layer and of a feature"),
     (
       {"calls": CALLS.replace("e.train(", "if input_fn:\n    e.train(")},
@@ -277,6 +276,12 @@ def test_what_keras_would_do_otherwise_becomes_a_loop_and_says_why(pieces, reaso
   message = refused(**pieces)
   assert message.startswith("`e` becomes a loop: "), message
   assert reason in message
+
+
+def test_a_layer_that_the_loss_does_not_need_keeps_the_model_fn_whole():
+  message = refused(layer=LAYER + "    other = tf.layers.dense(hidden, 2)\n")
+  assert message.startswith("`e` keeps its model_fn"), message
+  assert "its loss may not depend on the variables of this `tf.layers.dense`" in message
 
 
 def test_losses_that_plain_tensorflow_has_as_others_of_keras_are_those_of_tf1():
