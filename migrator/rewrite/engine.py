@@ -58,13 +58,40 @@ def rewrite(text: str, path: str, options: Options = Options()) -> Result:  # no
     if unit.custom and (options.hosted or unit.problems or not unit.constructions):
       asked = unit.problems and not options.hosted
       decided.hosted[unit] = hosted.problem(unit) if asked else None
+  first: Optional[Result] = None
+  while True:
+    plan = _settled(module, path, found, options, decided)
+    result = outcomes.finish(module, path, plan, found, options, decided)
+    if result.fault is None or not _step_back(found, options, decided, result.fault):
+      # What is said of a file that stays is what its first form failed of.
+      return first if first is not None and result.fault is not None else result
+    first = first or result
+
+
+def _settled(module, path, found, options, decided: outcomes.Decisions) -> Plan:
+  """The plan that changes nothing more of what is decided."""
   for _ in range(_ROUNDS):
     plan = _plan(module, path, found, options, decided)
     if plan is not None:
-      break
-  else:
-    raise RuntimeError(f"{path}: the units of this file depend on each other in a circle")
-  return outcomes.finish(module, path, plan, found, options, decided)
+      return plan
+  raise RuntimeError(f"{path}: the units of this file depend on each other in a circle")
+
+
+def _step_back(
+  found: list[units.Unit], options: Options, decided: outcomes.Decisions, fault: Unsupported
+) -> bool:
+  """Gives the model_fns whose new text cannot stand the next simpler form; says whether there is one."""
+  custom = [u for u in found if u.custom and u not in decided.refused and u not in decided.hosted]
+  custom = [u for u in custom if not u.problems]
+  for unit in custom:
+    as_model = options.target == "fit" and unit not in decided.loops
+    forms = decided.loops if as_model else decided.hosted
+    forms[unit] = fault
+    if fault.code == "EM220":  # whose message says that the unit stays
+      values = {"name": unit.name, "reason": fault.values["what"]}
+      forms[unit] = Unsupported("EM244", unit.node, **values)
+  decided.obstacles = []
+  return bool(custom)
 
 
 def _plan(module, path, found, options, decided: outcomes.Decisions) -> Optional[Plan]:

@@ -73,7 +73,8 @@ class Result:
   """The outcome for one text; `text` equals the input when nothing could be rewritten.
 
   `changed_names` are the module-level names that mean something else afterwards, or nothing;
-  `changed_attributes` the attributes that no longer hold an estimator.
+  `changed_attributes` the attributes that no longer hold an estimator; `fault` what keeps the whole
+  new text from being written.
   """
 
   text: str
@@ -84,6 +85,7 @@ class Result:
   changed_names: frozenset[str] = frozenset()
   changed_attributes: frozenset[str] = frozenset()
   hooks: list[all_hooks.HookResult] = dataclasses.field(default_factory=list)
+  fault: Optional[Unsupported] = None
 
   @property
   def complete(self) -> bool:
@@ -121,6 +123,7 @@ def finish(
     hosted.report_left(plan, decided.hosted.get(unit))
   _report_left(plan, left, {**decided.refused, **plan.refused_hooks})
   reasons, text = list(plan.findings), module.text
+  fault: Optional[Unsupported] = None
   if changed:
     try:
       text = applied(plan, module)
@@ -134,6 +137,7 @@ def finish(
         what = f"the new code would read `{name}`, which nothing binds"
         raise Unsupported("EM220", node, what=what)
     except Unsupported as reason:
+      fault = reason
       plan.report(reason.code, reason.node, **reason.values)
       reasons, notes, left, text = plan.findings, [], found, module.text
       results = [dataclasses.replace(r, target="") for r in results]
@@ -152,7 +156,8 @@ def finish(
     names = _changed_names(plan, gone)
     attributes = frozenset(name for unit in gone for name in unit.attributes)
   number = len(left) + len(remaining)
-  return Result(text, text != module.text, results, findings, number, names, attributes, hooks)
+  changed = text != module.text
+  return Result(text, changed, results, findings, number, names, attributes, hooks, fault)
 
 
 def _changed_names(plan: Plan, gone: Iterable[units.Unit]) -> frozenset[str]:
