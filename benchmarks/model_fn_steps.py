@@ -1,0 +1,147 @@
+"""Step time and memory of a program with its own model_fn: the Estimator's, hosted and split.
+
+  python benchmarks/model_fn_steps.py --legacy PYTHON215 [--python PYTHON]... [--steps N] [--runs N]
+
+The program below is rewritten in both forms. Each form trains in a process of its own, for few and for many
+steps; their difference is the time of the steps alone. Runs alternate, the fastest of each counts. Prints
+ratios to the Estimator in the same interpreter, the legacy one; other interpreters are compared with it, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FEW = 60
+
+PROGRAM = '''"""A convolutional network on made-up pictures."""
+import json
+import resource
+import sys
+import time
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+
+def input_fn():
+  random = np.random.RandomState(0)
+  images = random.rand(640, 16, 16, 3).astype(np.float32)
+  labels = random.randint(0, 10, 640).astype(np.int32)
+  return tf.data.Dataset.from_tensor_slices(({"image": images}, labels)).repeat().batch(32)
+
+
+def model_fn(features, labels, mode, params):
+  training = mode == tf.estimator.ModeKeys.TRAIN
+  net = features["image"]
+  for filters in params["filters"]:
+    net = tf.layers.conv2d(net, filters, 3, padding="same", activation=tf.nn.relu)
+    net = tf.layers.batch_normalization(net, training=training)
+    net = tf.layers.max_pooling2d(net, 2, 2)
+  net = tf.layers.dense(tf.layers.flatten(net), 64, activation=tf.nn.relu)
+  logits = tf.layers.dense(net, 10)
+  if mode == tf.estimator.ModeKeys.PREDICT:
+    return tf.estimator.EstimatorSpec(mode, predictions={"logits": logits})
+  loss = tf.losses.sparse_softmax_cross_entropy(labels=labels, logits=logits)
+  if mode == tf.estimator.ModeKeys.EVAL:
+    accuracy = tf.metrics.accuracy(labels, tf.argmax(logits, 1))
+    return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={"accuracy": accuracy})
+  optimizer = tf.train.MomentumOptimizer(0.01, 0.9)
+  with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+    train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+  return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def main():
+  config = tf.estimator.RunConfig(save_checkpoints_secs=3600, tf_random_seed=1)
+  estimator = tf.estimator.Estimator(
+      model_fn, sys.argv[1], config=config, params={"filters": [16, 32]})
+  start = time.perf_counter()
+  estimator.train(input_fn, max_steps=int(sys.argv[2]))
+  seconds = time.perf_counter() - start
+  memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+  print(json.dumps({"seconds": seconds, "bytes": memory}))
+
+
+main()
+'''
+
+
+def main() -> None:
+  parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+  )
+  parser.add_argument("--legacy", required=True, help="a Python with tensorflow-estimator")
+  parser.add_argument("--python", action="append", default=[], help="another Python (repeat)")
+  parser.add_argument("--steps", type=int, default=1000, help="how many steps are timed")
+  parser.add_argument("--runs", type=int, default=3)
+  arguments = parser.parse_args()
+  with tempfile.TemporaryDirectory(prefix="migrator-steps-") as scratch:
+    forms = programs(Path(scratch))
+    kinds = [("estimator", arguments.legacy)]
+    kinds += [(f, p) for p in [arguments.legacy, *arguments.python] for f in ("hosted", "split")]
+    results: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for number in range(arguments.runs):
+      for kind in kinds:
+        few, many = (
+          run(
+            kind[1], forms[kind[0]], Path(scratch), steps, f"{number}-{kinds.index(kind)}-{steps}"
+          )
+          for steps in (FEW, FEW + arguments.steps)
+        )
+        found = results.setdefault(kind, {"step": [], "bytes": []})
+        found["step"].append((many["seconds"] - few["seconds"]) / arguments.steps)
+        found["bytes"].append(many["bytes"])
+    show(results, arguments.legacy)
+
+
+def programs(folder: Path) -> dict[str, Path]:
+  """Writes the program and what the tool makes of it."""
+  found = {}
+  for form, options in (("estimator", None), ("hosted", ["--hosted"]), ("split", [])):
+    path = folder / f"{form}_program.py"
+    path.write_text(PROGRAM, encoding="utf-8")
+    if options is not None:
+      command = [sys.executable, "-m", "migrator.cli", "rewrite", "--write", *options, str(path)]
+      subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+      text = path.read_text(encoding="utf-8")
+      if (form == "hosted") != ("runtime.ModelFn(" in text):
+        raise SystemExit(f"the program was not rewritten as {form}")
+    found[form] = path
+  return found
+
+
+def run(python: str, path: Path, folder: Path, steps: int, name: str) -> dict[str, float]:
+  quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "TF_NUM_INTRAOP_THREADS": "1"}
+  process = subprocess.run(
+    [python, str(path), str(folder / name), str(steps)],
+    env={**os.environ, **quiet, "PYTHONPATH": str(ROOT)},
+    capture_output=True,
+    text=True,
+    check=False,
+  )
+  if process.returncode:
+    raise SystemExit(process.stderr[-2000:])
+  return json.loads(process.stdout.splitlines()[-1])
+
+
+def show(results: dict[tuple[str, str], dict[str, list[float]]], legacy: str) -> None:
+  base = {key: min(values) for key, values in results[("estimator", legacy)].items()}
+  print(f"Estimator: {base['step'] * 1000:.2f} ms a step, {base['bytes'] / 2**20:.0f} MiB")
+  print("form    interpreter  step time  memory  (of the Estimator's)")
+  names = list(dict.fromkeys(python for _, python in results))
+  for (form, python), found in results.items():
+    if form != "estimator":
+      which = "legacy" if python == legacy else f"other {names.index(python)}"
+      ratios = [min(found[key]) / base[key] for key in ("step", "bytes")]
+      print(f"{form:7} {which:12} {ratios[0]:9.3f} {ratios[1]:7.3f}")
+
+
+if __name__ == "__main__":
+  main()
