@@ -64,6 +64,11 @@ class _FilePass:
 
   # -- one use ------------------------------------------------------------------
 
+  def _needs_tf1_spelling(self, use: Use) -> bool:
+    if not self._tf1 or self._swaps or not compat.is_tf1_spelling(self._module, use):
+      return False
+    return not same_names.is_same(self._module, use)
+
   def _use(self, use: Use) -> None:
     symbol, node = use.symbol, use.node
     if node in self._plan.expressions:
@@ -74,9 +79,8 @@ class _FilePass:
         self._without_replacement(use)
       elif self._is_misplaced(use):
         self._plan.expressions[node] = self.tf_text(node, f"tf.compat.v1{symbol.path[2:]}")
-      elif self._tf1 and not self._swaps and compat.is_tf1_spelling(self._module, use):
-        if not same_names.is_same(self._module, use):
-          compat.respell(self._plan, use)
+      elif self._needs_tf1_spelling(use):
+        compat.respell(self._plan, use)
       return
     if found.path.startswith("runtime.contrib.") and found.path.endswith(".batch_norm"):
       self._refuse_renormalization(node)
