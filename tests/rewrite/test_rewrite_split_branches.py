@@ -3,7 +3,7 @@
 import textwrap
 
 from helpers import codes, run, transformed
-from test_rewrite_split import CALLS, HEAD, functions
+from test_rewrite_split import CALLS, HEAD, THREE_BRANCHES, functions, split
 
 BRANCHES = """
 def network(x, training):
@@ -126,3 +126,13 @@ def test_keras_layers_whose_variables_keras_3_names_otherwise_are_not_taken_apar
   ):
     result = run(HEAD + KERAS.replace(old, new) + CALLS)
     assert [unit.target for unit in result.units] != ["loop"]
+
+
+def test_a_block_that_names_its_scope_ends_the_network_in_what_is_read_behind_it():
+  scoped = """
+    with tf.variable_scope("head") as scope:
+        logits = tf.layers.dense(logits, 2, name=scope.name)
+    best ="""
+  found = split(THREE_BRANCHES.replace("    best =", scoped.lstrip("\n"), 1))
+  assert found["forward"].rstrip().endswith("return logits")
+  assert found["loss_fn"].startswith("def loss_fn(labels, logits):")

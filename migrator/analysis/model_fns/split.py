@@ -148,6 +148,7 @@ class Splitter:
     for (mode, name), value in wanted.items():
       stops = {flows[mode].at_end(output) for output in outputs}
       pieces[mode, name] = self._behind(flows[mode], value, stops, name)
+      self._check_read(flows[mode], pieces[mode, name], stops, outputs)
     losses = [piece for (_, name), piece in pieces.items() if name == "loss"]
     self._check_same_loss(losses)
     models = self._models(losses[0], inside[TRAIN])
@@ -258,6 +259,19 @@ class Splitter:
     piece = self._piece(flow, indexes, value)
     piece.parameters = parameters
     return piece
+
+  def _check_read(
+    self, flow: Flow, piece: Piece, stops: set[int], outputs: tuple[str, ...]
+  ) -> None:
+    """A statement that binds several variables gives what follows only those that are outputs."""
+    assert piece.result is not None
+    kept = {leaf.node for leaf in piece.leaves}
+    reads = [flow.reaching(piece.result)]
+    reads += [flow.reads[i] for i, leaf in enumerate(flow.leaves) if leaf.node in kept]
+    for name, index in (pair for read in reads for pair in read.items()):
+      if index in stops and name not in outputs:
+        what = f"`{name}` is read behind its network, which ends in `{outputs[0]}`"
+        raise Unreadable(flow.leaves[index].node, what, of_choice=True)
 
   def _check_same_loss(self, losses: list[Piece]) -> None:
     first = losses[0]

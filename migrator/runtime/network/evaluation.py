@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from migrator.runtime import evaluation_loops as loops
 from migrator.runtime.added_metrics import metric_parts, placeholder_of
+from migrator.runtime.network import plain
 from migrator.runtime.network.arguments import call
 
 _unconverted = tf.autograph.experimental.do_not_convert
@@ -54,6 +55,7 @@ def evaluate(
   if steps is not None and steps <= 0:
     raise ValueError(f"Must specify steps > 0, given: {steps}")
   functions = [metrics] if callable(metrics) else list(metrics or ())
+  values_of_outputs: list = []  # those that are no tensors
 
   @_unconverted
   def measured(element):
@@ -65,10 +67,12 @@ def evaluate(
       known = {"features": features, "labels": labels, "losses": network.losses}
       known["variables"] = network.trainable_variables
       loss = call(loss_fn, outputs, params=network.params, training=False, **known)
+    outputs, values_of_outputs[:] = plain.parted(outputs)
     return tf.reduce_mean(loss), outputs
 
   measure = tf.function(measured, input_signature=[dataset.element_spec])
   outputs = measure.get_concrete_function().structured_outputs[1]  # Builds the network.
+  outputs = plain.joined(outputs, values_of_outputs)
   specs = (*_pair(dataset.element_spec), outputs)
   streaming = _StreamingMetrics(functions, specs, network.params) if functions else None
   # The Estimator's mean was a quotient of sums in float32.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import inspect
 import re
+import weakref
 from typing import Any, Callable
 
 import tensorflow as tf
 
 from migrator.runtime.export import resources
+from migrator.runtime.network import plain
 from migrator.runtime.network.store import VariableStore
 
 _v1 = tf.compat.v1
@@ -74,13 +76,14 @@ class Network:
     self._store = VariableStore(self.global_step)
     self._when_built: list[Callable[[], Any]] = []
     self.tables: list[Any] = []
+    self._plain: Any = weakref.WeakKeyDictionary()  # graph of a trace -> its Python values
     self._function = tf.function(self._run, autograph=False, reduce_retracing=True)
     if element_spec is not None:
       self.build(element_spec)
 
   @tf.autograph.experimental.do_not_convert
   def __call__(self, features: Any, labels: Any = None, training: bool = False) -> Any:
-    """Returns what `forward` returns.
+    """Returns what `forward` returns: tensors, and Python values as they are.
 
     Args:
       features: a tensor or a structure of tensors.
@@ -93,6 +96,10 @@ class Network:
     given = (features,) if labels is None or "labels" not in self._takes else (features, labels)
     outputs, self.losses = self._function(given, bool(training))
     self._finish()
+    if self._plain:
+      # They may be others in each trace: those of the one that has just run.
+      graph = self._function.get_concrete_function(given, bool(training)).graph
+      outputs = plain.joined(outputs, self._plain.get(graph, []))
     return outputs
 
   def build(self, element_spec: Any) -> None:
@@ -139,6 +146,9 @@ class Network:
       outputs = self._forward(**{n: v for n, v in arguments.items() if n in self._takes})
       losses = _v1.get_collection(_v1.GraphKeys.REGULARIZATION_LOSSES)
       losses = [tf.convert_to_tensor(loss) for loss in losses]
+    outputs, values = plain.parted(outputs)
+    if values:
+      self._plain[_v1.get_default_graph()] = values
     self.tables.extend(made)
     return outputs, losses
 
