@@ -10,7 +10,7 @@ from typing import Any, Optional
 from migrator.analysis import units
 from migrator.analysis.module import Module
 from migrator.lint.finding import Finding
-from migrator.rewrite import all_hooks, hosted, imports, todo, unbound
+from migrator.rewrite import all_hooks, comparisons, hosted, imports, todo, unbound
 from migrator.rewrite.apply import apply
 from migrator.rewrite.options import Options
 from migrator.rewrite.plan import Plan, Unsupported
@@ -194,6 +194,7 @@ def _report_rewritten(plan: Plan, unit: units.Unit, options: Options) -> None:
   for read in unit.shown:
     plan.report("EM282", read, name=plan.module.source(read))
   plan.report("EM112", unit.node)
+  comparisons.report(plan)
 
 
 def applied(plan: Plan, module: Module) -> str:

@@ -9,6 +9,7 @@ from migrator.analysis import local_calls, symbols, units
 from migrator.analysis.model_fns.modes import Function, Unreadable
 from migrator.analysis.model_fns.pieces import Split
 from migrator.analysis.module import Module
+from migrator.rewrite import comparisons
 from migrator.rewrite.model_fns import changes, keras_names, outputs
 from migrator.rewrite.plan import Plan
 
@@ -118,6 +119,7 @@ def check(plan: Plan, unit: units.Unit, function: Function) -> None:
   for node in codes:
     _check_code(module, node)
     keras_names.check(module, node)
+  _check_comparisons(module, function, codes)
   changes.check(module, function, codes)
   outputs.check_initial(module, codes)
   for node in ast.walk(function.node):
@@ -135,6 +137,17 @@ def _code(module: Module, function: Function) -> list[ast.AST]:
         if isinstance(definition, (ast.FunctionDef, ast.ClassDef)) and definition not in found:
           found.append(definition)
   return found
+
+
+def _check_comparisons(module: Module, function: Function, codes: list[ast.AST]) -> None:
+  """`==` of tensors compares objects in a graph of TF1, and elements in a function of TF2."""
+  arguments = function.node.args
+  given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+  tensors = frozenset(a for a in given if a.arg in ("labels", function.features))
+  for node in (n for code in codes for n in comparisons.find(module, code, tensors)):
+    shown = module.source(node).partition("\n")[0]
+    what = f"`{shown}` compares tensors, as objects in a graph and by their elements in TF2"
+    raise Unreadable(node, what)
 
 
 def _check_code(module: Module, node: ast.AST) -> None:
