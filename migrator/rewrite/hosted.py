@@ -125,8 +125,10 @@ def reason(plan: Plan, obstacles: Sequence[Unsupported]) -> str:
 
 
 def refusal(plan: Plan, unit: units.Unit, obstacles: Sequence[Unsupported]) -> Unsupported:
-  """Why an estimator stays as it is."""
-  return Unsupported("EM233", unit.node, name=unit.name, reason=reason(plan, obstacles))
+  """Why an estimator, or a module without one, stays as it is."""
+  what = "module" if unit.kind == units.MODULE else "estimator"
+  values = {"what": what, "name": unit.name, "reason": reason(plan, obstacles)}
+  return Unsupported("EM233", unit.node, **values)
 
 
 def message(plan: Plan, refusal: Unsupported) -> str:
