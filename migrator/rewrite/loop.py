@@ -191,12 +191,16 @@ class LoopTarget(LoopMethods, Target):
     function = emit.block(f"def {n['train_step']}(features, labels{weights}):", body, style)
     return [f"@{self.tf}.function", *function]
 
+  def batches(self, dataset: str) -> str:
+    """What the training goes through: an expression that gives features and labels."""
+    return dataset
+
   def train_function(self, style: emit.Style) -> list[str]:
     n, model, tf = self.names, self.variable, self.tf
     step, manager = n["step"], n["manager"]
     parameters, limit, take = self._limit_lines()
     steps = emit.block(
-      f"for features, labels{self._weights()} in {take}:",
+      f"for features, labels{self._weights()} in {self.batches(take)}:",
       [
         f"callbacks.on_train_batch_begin({step}.numpy())",
         f"loss = {n['train_step']}(features, labels{self._weights()})",

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
   from migrator.runtime.manager import CheckpointManager
   from migrator.runtime.name_map import NameMap
   from migrator.runtime.named import NamedCheckpoint, named_checkpoint
-  from migrator.runtime.network import Network
+  from migrator.runtime.network import Network, batches
   from migrator.runtime.steps import fetch, global_step
   from migrator.runtime.suggesting import suggest_map
   from migrator.runtime.summaries import SummarySaver
@@ -101,6 +101,7 @@ _MODULES = {
   "VocabInfo": "warm_start",
   "WarmStartSettings": "warm_start",
   "add_metrics": "hosting.adding",
+  "batches": "network",
   "checkpoints_iterator": "hosting.places",
   "evaluate": "evaluation",
   "export_saved_model": "export.saved_model",
@@ -161,6 +162,7 @@ __all__ = [
   "VocabInfo",
   "WarmStartSettings",
   "add_metrics",
+  "batches",
   "checkpoints_iterator",
   "columns",
   "contrib",

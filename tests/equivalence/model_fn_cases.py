@@ -65,6 +65,7 @@ CASES = {
   "embedding": Case("model_fn_embedding"),
   "ema": Case("model_fn_ema"),
   "triplet": Case("model_fn_triplet", legacy_edit=_TF1_SHAPES),
+  "joint": Case("model_fn_joint", forms=("hosted", "loop")),
   "keras": Case("model_fn_keras", forms=("loop",)),
   "plain": Case("model_fn_plain", legacy_edit=_TF1, forms=FORMS),
   "tagger": Case("model_fn_tagger", recorded=True),

@@ -20,6 +20,7 @@ PROGRAMS = {
   "model_fn_forgotten_updates": ("hosted",),
   "model_fn_gan": ("hosted",),
   "model_fn_init": ("hosted",),
+  "model_fn_joint": ("hosted", "loop"),
   "model_fn_keras": ("loop",),
   "model_fn_mlp": ("hosted", "loop"),
   "model_fn_multi_task": ("hosted",),

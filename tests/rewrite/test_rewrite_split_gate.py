@@ -31,7 +31,7 @@ CASES = {
   "the loss of evaluations is another one": replaced(
     (
       LOSS,
-      LOSS + "    if mode == tf.estimator.ModeKeys.TRAIN:\n        loss = loss * 2.0\n",
+      LOSS + "    if mode == tf.estimator.ModeKeys.EVAL:\n        loss = loss * 2.0\n",
     )
   ),
   "what is minimized is not the loss": replaced((TRAIN, TRAIN.replace("(loss,", "(2.0 * loss,"))),
@@ -53,7 +53,10 @@ CASES = {
     (LOSS, LOSS + '    loss = loss + tf.get_variable("bias", [])\n')
   ),
   "reads the global step": replaced(
-    (LOSS, LOSS + "    loss = loss * tf.cast(tf.train.get_global_step(), tf.float32)\n")
+    (
+      "accuracy(labels, best)",
+      "accuracy(labels, best, tf.cast(tf.train.get_global_step(), tf.float32))",
+    )
   ),
   "waits for something else than the update operations": replaced(
     (TRAIN, "    with tf.control_dependencies([best]):\n    " + TRAIN)

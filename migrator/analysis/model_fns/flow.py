@@ -37,6 +37,7 @@ class Flow:
     replaced: as given.
     reads: of each statement: variable -> number of the statement whose binding it reads; -1 for a
       parameter.
+    writes: of each statement: the variables that it binds or changes.
 
   Args:
     function: the model_fn.
@@ -51,11 +52,13 @@ class Flow:
     self._containers = self._mutable()
     self.records = self._records()
     self.reads: list[dict[str, int]] = []
+    self.writes: list[set[str]] = []
     self._before: list[dict[str, int]] = []
     current = dict.fromkeys((*function.parameters, *replaced.values()), -1)
     for index, leaf in enumerate(leaves):
       self._before.append(dict(current))
       read, written = self._effects(leaf)
+      self.writes.append(written)
       # What is bound under a condition may keep its old value.
       kept = written if isinstance(leaf.node, _COMPOUND) else set()
       names = read | {name for name in kept if name in current}

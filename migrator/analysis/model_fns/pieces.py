@@ -25,12 +25,14 @@ class Piece:
     result: what it returns; None where it returns the outputs of the network.
     parameters: of the model_fn that it reads, and new ones.
     flow: of the mode in which it was read.
+    takes: the outputs of the network that it reads; None for all of them.
   """
 
   leaves: list[Leaf]
   result: Optional[Value]
   parameters: set[str]
   flow: Flow
+  takes: Optional[tuple[str, ...]] = None
 
 
 @dataclasses.dataclass
@@ -48,6 +50,8 @@ class Split:
     flows: of the modes.
     dropped: statements of the training that have no counterpart.
     constants: `True` in a statement of the training, for which the other modes have `False`.
+    is_joint: whether the network computes the loss, too; `results` are its outputs besides the loss then.
+    early: the statements of the network that a prediction needs, which has no labels; None where it needs all.
   """
 
   function: Function
@@ -63,3 +67,10 @@ class Split:
   flows: dict[str, Flow]
   dropped: list[ast.stmt]
   constants: set[ast.Constant] = dataclasses.field(default_factory=set)
+  is_joint: bool = False
+  early: Optional[Piece] = None
+
+  @property
+  def reads_labels(self) -> bool:
+    """Whether a training reads the labels."""
+    return "labels" in self.forward.parameters | self.loss.parameters

@@ -23,7 +23,7 @@ from migrator.analysis.model_fns.pieces import (
 )
 
 # What the runtime gives the pieces by name.
-_TAKEN = frozenset(("features", "labels", LOSSES, "params", TRAINING, VARIABLES))
+TAKEN = frozenset(("features", "labels", LOSSES, "params", TRAINING, VARIABLES))
 
 
 class Splitter:
@@ -62,7 +62,10 @@ class Splitter:
     self._training -= train_flow.needed(self._specs[TRAIN]["loss"])
     # Other modes may make the train_op, too; nobody runs it there.
     self._training_nodes = {train_flow.leaves[i].node for i in self._training}
-    wanted = specs.wanted(self._specs)
+    return self._choose(specs.wanted(self._specs))
+
+  def _choose(self, wanted: dict[tuple[str, str], Value]) -> Split:
+    """The pieces of the network that ends as late as possible."""
     reasons: list[Unreadable] = []
     for outputs in self._candidates():
       try:
@@ -136,7 +139,7 @@ class Splitter:
     flow = flows[TRAIN]
     forward = self._piece(flow, inside[TRAIN], None)
     forward.parameters |= flow.parameters(inside[TRAIN])
-    if set(outputs) & _TAKEN:
+    if set(outputs) & TAKEN:
       raise Unreadable(function.node, f"`{outputs[0]}` means something else as a parameter")
     bad = forward.parameters & {"labels", "config", LOSSES, VARIABLES}
     if bad:
@@ -151,6 +154,8 @@ class Splitter:
       self._check_read(flows[mode], pieces[mode, name], stops, outputs)
     losses = [piece for (_, name), piece in pieces.items() if name == "loss"]
     self._check_same_loss(losses)
+    if not losses[0].parameters & {"labels", function.features}:
+      raise Unreadable(function.node, "its loss does not read `labels`")
     models = self._models(losses[0], inside[TRAIN])
     return Split(
       function,

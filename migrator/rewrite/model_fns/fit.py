@@ -70,6 +70,8 @@ class ModelWriter(Writer):
 
   def _check(self) -> None:
     split, function = self._split, self._split.function
+    if split.is_joint or "labels" not in split.loss.parameters:
+      raise Unreadable(function.node, "its loss does not follow from outputs and `labels`")
     if len(split.outputs) != 1:
       raise Unreadable(function.node, "its network has several outputs")
     if split.gradients is not None:

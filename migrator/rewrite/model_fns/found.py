@@ -7,6 +7,7 @@ from typing import Optional
 
 from migrator.analysis import facts, units
 from migrator.analysis.model_fns import calls
+from migrator.analysis.model_fns.joint import JointSplitter
 from migrator.analysis.model_fns.modes import (
   EVAL,
   MODES,
@@ -16,7 +17,7 @@ from migrator.analysis.model_fns.modes import (
   Unreadable,
   returns,
 )
-from migrator.analysis.model_fns.pieces import TRAINING, Split
+from migrator.analysis.model_fns.pieces import LOSSES, TRAINING, Split
 from migrator.analysis.model_fns.split import Splitter
 from migrator.rewrite.model_fns import gate, spelling
 from migrator.rewrite.plan import Plan, Unsupported
@@ -42,8 +43,11 @@ def split(plan: Plan, unit: units.Unit) -> Split:
     function = _function(plan, unit)
     name = function.node.name
     gate.check(plan, unit, function)
+    spelled = dict(plan.expressions)
     replaced = spelling.plan_expressions(plan, function)
     result = _cut(function, _modes(plan, unit), replaced)
+    if result.is_joint:
+      _keep_losses(plan, spelled, replaced)
     gate.check_split(plan, unit, result)
     plan.expressions.update(dict.fromkeys(result.constants, TRAINING))
   except Unreadable as reason:
@@ -54,15 +58,25 @@ def split(plan: Plan, unit: units.Unit) -> Split:
 def _cut(function: Function, needed: list[str], replaced) -> Split:
   """Cuts in all modes, or in those that the program needs where the others are not there."""
   first: Optional[Unreadable] = None
-  for modes in dict.fromkeys((MODES, tuple(needed))):
-    for kept in dict.fromkeys((frozenset(), _noise(function))):
-      function.kept = kept
-      try:
-        return Splitter(function, modes, replaced).split()
-      except Unreadable as reason:
-        first = first or reason
+  # With the loss in the network where it cannot be apart.
+  for splitter in (Splitter, JointSplitter):
+    for modes in dict.fromkeys((MODES, tuple(needed))):
+      for kept in dict.fromkeys((frozenset(), _noise(function))):
+        function.kept = kept
+        try:
+          return splitter(function, modes, replaced).split()
+        except Unreadable as reason:
+          first = first or reason
   assert first is not None
   raise first
+
+
+def _keep_losses(plan: Plan, spelled: dict[ast.AST, str], replaced: dict[ast.AST, str]) -> None:
+  """In a network, collections of losses are there."""
+  for node in (n for n, name in replaced.items() if name == LOSSES):
+    del plan.expressions[node]
+    if node in spelled:
+      plan.expressions[node] = spelled[node]
 
 
 def _noise(function: Function) -> frozenset[ast.If]:

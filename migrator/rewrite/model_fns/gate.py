@@ -224,8 +224,6 @@ def check_split(plan: Plan, unit: units.Unit, split: Split) -> None:
   _check_updates(module, split)
   outputs.check(split)
   _check_modes(module, split)
-  if "labels" not in split.loss.parameters:
-    raise Unreadable(split.function.node, "its loss does not read `labels`")
   for piece in (split.loss, split.metrics, split.predictions, split.exports):
     leaves = [leaf.node for leaf in piece.leaves] if piece is not None else []
     for node in (n for leaf in leaves for n in ast.walk(leaf)):

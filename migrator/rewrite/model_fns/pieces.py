@@ -26,6 +26,7 @@ class Names:
 
   Attributes:
     params: which of them take `params`.
+    loss: "None" where the network computes it, too.
     loss_takes: the parameters of the loss.
   """
 
@@ -65,11 +66,14 @@ class Writer:
   def write(self) -> Names:
     """Plans the functions in place of the model_fn; returns their names."""
     split, names = self._split, self.names
-    names.forward = self._forward()
+    names.forward = self._compute() if split.is_joint else self._forward()
     predictions = split.predictions
     if predictions is not None:
       names.predictions = self._function("predictions_fn", predictions, [])
-    names.loss = self._function("loss_fn", split.loss, ["labels"])
+    if split.is_joint:
+      names.loss = "None"
+    else:
+      names.loss = self._function("loss_fn", split.loss, ["labels"])
     if split.metrics is not None:
       names.metrics = self._function("metrics_fn", split.metrics, ["labels"])
     if self._exports:
@@ -92,10 +96,41 @@ class Writer:
 
   def _forward(self) -> str:
     split, plan = self._split, self._plan
-    function = split.function
-    name = plan.fresh("forward", f"{function.node.name}_forward")
-    reads = split.forward.parameters
-    takes = ["training"] if {"training", "mode"} & reads else []
+    name = plan.fresh("forward", f"{split.function.node.name}_forward")
+    takes, prefix = self._network_begin()
+    head = f"def {name}({', '.join(takes)}):"
+    result = ", ".join(split.results)
+    self._add(text.function(plan, head, split.forward, result, prefix, self._style))
+    return name
+
+  def _compute(self) -> str:
+    """The network that computes the loss, too."""
+    split, plan, style = self._split, self._plan, self._style
+    name = plan.fresh("compute", f"{split.function.node.name}_compute")
+    takes, prefix = self._network_begin()
+    leaves = text.read_leaves(split.forward)
+    body = prefix
+    if split.early is not None:
+      early = text.read_leaves(split.early)
+      assert split.early.takes is not None
+      body += text.statements(plan, early, style)
+      inner = _entries("return ", split.early.takes, style.nested().nested())
+      body += emit.block("if labels is None:", inner, style)
+      leaves = [leaf for leaf in leaves if leaf not in early]
+    body += text.statements(plan, leaves, style)
+    assert split.loss.result is not None
+    loss = emit.joined(plan.source(split.loss.result.node))
+    body += _entries(f"return {loss}, ", split.results, style.nested())
+    head = f"def {name}({', '.join(takes)}):"
+    self._add([head, *[emit.indented(line, style) for line in body]])
+    return name
+
+  def _network_begin(self) -> tuple[list[str], list[str]]:
+    """The parameters of the network, and the lines that stand first in it."""
+    split, plan = self._split, self._plan
+    function, reads = split.function, split.forward.parameters
+    takes = ["labels"] if "labels" in reads else []
+    takes += ["training"] if {"training", "mode"} & reads else []
     takes += ["params"] if "params" in reads else []
     prefix = docstring(plan, function.node)
     if function.features != "features":
@@ -103,10 +138,7 @@ class Writer:
     if "mode" in reads:
       keys = f"{plan.runtime()}.ModeKeys"
       prefix.append(f"mode = {keys}.TRAIN if training else {keys}.EVAL")
-    head = f"def {name}({', '.join(['features', *takes])}):"
-    result = ", ".join(split.results)
-    self._add(text.function(plan, head, split.forward, result, prefix, self._style))
-    return name
+    return ["features", *takes], prefix
 
   # -- what follows from it ---------------------------------------------------------
 
@@ -115,7 +147,7 @@ class Writer:
     name = plan.fresh(base, f"{split.function.node.name}_{base}")
     function = split.function
     prefix = []
-    parameters = [*first, *split.outputs]
+    parameters = [*first, *(split.outputs if piece.takes is None else piece.takes)]
     if function.features in piece.parameters:
       parameters.insert(0, "features")
       if function.features != "features":
@@ -234,6 +266,11 @@ class Writer:
     head = f"def {name}({', '.join(takes)}):"
     self._add(text.function(plan, head, piece, None, [], self._style))
     return name
+
+
+def _entries(head: str, names: tuple[str, ...], style: emit.Style) -> list[str]:
+  """Lines of a dict of variables under their names."""
+  return emit.bracketed(f"{head}{{", [f"{emit.string(name)}: {name}" for name in names], "}", style)
 
 
 def docstring(plan: Plan, node: ast.FunctionDef) -> list[str]:

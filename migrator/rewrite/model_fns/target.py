@@ -162,7 +162,11 @@ class SplitTarget(LoopTarget):
     given |= {"params": f"{network}.params", "variables": f"{network}.trainable_variables"}
     items = [called if p in outputs else given[p] for p in pieces.loss_takes]
     items = list(dict.fromkeys(items))
-    tape.append(f"loss = {n['loss_fn']}({', '.join(items)})")
+    if self.split.is_joint:
+      labels = "labels, " if "labels" in self.split.forward.parameters else ""
+      tape = [f"loss, _ = {network}(features, {labels}training=True)"]
+    else:
+      tape.append(f"loss = {n['loss_fn']}({', '.join(items)})")
     pairs = "zip(tape.gradient(loss, variables), variables)"
     if pieces.gradients:
       more = f", {network}.params" if pieces.gradients in pieces.params else ""
@@ -180,6 +184,12 @@ class SplitTarget(LoopTarget):
     ]
     function = emit.block(f"def {n['train_step']}(features, labels):", body, style)
     return [f"@{self.tf}.function", *function]
+
+  def batches(self, dataset: str) -> str:
+    """What a training goes through; where it reads no labels, there may be none."""
+    if self.split.reads_labels:
+      return dataset
+    return f"{self.plan.runtime()}.batches({dataset})"
 
   def prepared(self) -> list[str]:
     return [f"{self.variable}.build(dataset)"]

@@ -2,5 +2,6 @@
 
 from migrator.runtime.network.checkpoint import NetworkCheckpoint
 from migrator.runtime.network.network import Network
+from migrator.runtime.network.pairs import batches
 
-__all__ = ["Network", "NetworkCheckpoint"]
+__all__ = ["Network", "NetworkCheckpoint", "batches"]

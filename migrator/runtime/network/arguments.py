@@ -14,7 +14,7 @@ def call(function: Callable[..., Any], outputs: Any, **known: Any) -> Any:
 
   Parameters called `features`, `labels`, `losses`, `params`, `training` and `variables` (those that are trained) get
   these. The others get a part of the outputs each: a dict's by name, a tuple's in order. A single one that is no
-  key of a dict gets all of them.
+  key of a dict gets all of them. Of a pair (loss, outputs) whose outputs are a dict, the names are those of the dict.
 
   Args:
     function: what to call.
@@ -27,6 +27,9 @@ def call(function: Callable[..., Any], outputs: Any, **known: Any) -> Any:
   parameters = inspect.signature(function).parameters
   arguments = {name: known.get(name) for name in parameters if name in _KNOWN}
   others = [name for name, p in parameters.items() if name not in _KNOWN and (p.default is p.empty)]
+  pair = isinstance(outputs, tuple) and len(outputs) == 2 and isinstance(outputs[1], Mapping)
+  if pair and others and set(others) <= set(outputs[1]):
+    outputs = outputs[1]
   if isinstance(outputs, Mapping) and set(others) <= set(outputs):
     arguments.update({name: outputs[name] for name in others})
   elif len(others) == 1:

@@ -12,6 +12,7 @@ from migrator.runtime import evaluation_loops as loops
 from migrator.runtime.added_metrics import metric_parts, placeholder_of
 from migrator.runtime.network import plain
 from migrator.runtime.network.arguments import call
+from migrator.runtime.network.pairs import pair
 
 _unconverted = tf.autograph.experimental.do_not_convert
 
@@ -59,7 +60,7 @@ def evaluate(
 
   @_unconverted
   def measured(element):
-    features, labels = _pair(element)
+    features, labels = pair(element)
     outputs = network(features, labels, training=False)
     if loss_fn is None:
       loss, outputs = outputs
@@ -73,7 +74,7 @@ def evaluate(
   measure = tf.function(measured, input_signature=[dataset.element_spec])
   outputs = measure.get_concrete_function().structured_outputs[1]  # Builds the network.
   outputs = plain.joined(outputs, values_of_outputs)
-  specs = (*_pair(dataset.element_spec), outputs)
+  specs = (*pair(dataset.element_spec), outputs)
   streaming = _StreamingMetrics(functions, specs, network.params) if functions else None
   # The Estimator's mean was a quotient of sums in float32.
   total, batches = np.float32(0), np.float32(0)
@@ -82,7 +83,7 @@ def evaluate(
     nonlocal total, batches
     loss, outputs = measure(element)
     if streaming is not None:
-      streaming.update((*_pair(element), outputs))
+      streaming.update((*pair(element), outputs))
     total, batches = total + np.float32(loss.numpy()), batches + np.float32(1)
     return loss.numpy()
 
@@ -125,7 +126,7 @@ def predict(
 
   @_unconverted
   def predicted(element):
-    features, _ = _pair(element)
+    features, _ = pair(element)
     outputs = network(features, training=False)
     if loss_fn is None:
       return outputs
@@ -208,11 +209,6 @@ class _StreamingMetrics:
   def close(self) -> None:
     """Gives back what it needed."""
     self._session.close()
-
-
-def _pair(element: Any) -> tuple:
-  """Returns the features and the labels of an element of a dataset."""
-  return element if isinstance(element, tuple) and len(element) == 2 else (element, None)
 
 
 def _placeholder(spec: Any) -> Any:
