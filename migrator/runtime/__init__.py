@@ -64,6 +64,7 @@ if TYPE_CHECKING:
   from migrator.runtime.name_map import NameMap
   from migrator.runtime.named import NamedCheckpoint, named_checkpoint
   from migrator.runtime.network import Network, batches
+  from migrator.runtime.network.sequential import sequential
   from migrator.runtime.steps import fetch, global_step
   from migrator.runtime.suggesting import suggest_map
   from migrator.runtime.summaries import SummarySaver
@@ -124,6 +125,7 @@ _MODULES = {
   "only_inputs": "inputs",
   "pandas_input_fn": "hosting.array_inputs",
   "predict": "evaluation",
+  "sequential": "network.sequential",
   "stop_if_higher": "callbacks.early_stopping",
   "stop_if_lower": "callbacks.early_stopping",
   "stop_if_no_decrease": "callbacks.early_stopping",
@@ -193,6 +195,7 @@ __all__ = [
   "pandas_input_fn",
   "predict",
   "rnn_cell",
+  "sequential",
   "stop_if_higher",
   "stop_if_lower",
   "stop_if_no_decrease",

@@ -34,6 +34,33 @@ _PART = re.compile(r"(.*)/part_\d+")
 _RANDOM_STATE = re.compile(r"(.*/)?seed_generator_state(_\d+)?")
 
 
+def _without_second_scopes(name: str) -> str:
+  """Returns the name of a variable without the numbers that come of Keras 3 opening a layer's scope twice.
+
+  It opens it when it builds the layer, and again when it calls it, which is numbered. So the layer `dense_1`
+  would find its scope taken by the call of `dense`, and have `dense_1_1`. Keras 2 opened the scope once, and
+  built the layer in it.
+
+  Args:
+    name: with the scopes of the graph.
+  """
+  if not hasattr(tf.keras.layers.Layer, "path"):  # Keras 2
+    return name
+  # A layer's path has the names of the layers around it, and no numbers of scopes.
+  here = tf.keras.layers.Layer(name="here")
+  here.build(None)
+  path = here.path.split("/")[:-1]
+  *scopes, own = name.split("/")
+  first = len(scopes) - len(path)
+  if first < 0 or not all(map(_is_numbered, scopes[first:], path)):
+    return name
+  return "/".join([*scopes[:first], *path, own])
+
+
+def _is_numbered(scope: str, name: str) -> bool:
+  return re.fullmatch(re.escape(name) + r"(_\d+)?", scope) is not None
+
+
 class VariableStore:
   """The variables by their TF1 names: `tf.Variable`s of eager TensorFlow, each made once.
 
@@ -83,8 +110,11 @@ class VariableStore:
       return next_creator(**kwargs)
     collections = list(kwargs.get("collections") or [_KEYS.GLOBAL_VARIABLES])
     with _v1.name_scope(kwargs.get("name"), "Variable") as scope:
-      name = self._unique(self._whole(scope[:-1]))
-    local = _KEYS.LOCAL_VARIABLES in collections or _RANDOM_STATE.fullmatch(name) is not None
+      name = self._whole(_without_second_scopes(scope[:-1]))
+    random_state = _RANDOM_STATE.fullmatch(name) is not None
+    # Keras 3 counts these in the whole process: here their order tells which is which.
+    name = self._unique("seed_generator_state" if random_state else name)
+    local = _KEYS.LOCAL_VARIABLES in collections or random_state
     kept = self.others if local else self.variables
     if name not in kept:
       kept[name] = self._new(name, kwargs)
