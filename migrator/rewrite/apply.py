@@ -69,6 +69,7 @@ class _Editor(cst.CSTTransformer):
         self._expressions[self._extent(statement.value)] = (statement.value, text)
         self._values[statement] = statement.value
     self._arguments = {self._extent(n): (n, t) for n, t in plan.arguments.items()}
+    self._endings = {self._extent(n): (n, t) for n, t in plan.endings.items()}
     self._functions = {self._start(f): (f, v) for f, v in plan.functions.items()}
     self._decorators = {self._start(f): (f, d) for f, d in plan.decorators.items()}
     self._twins = {self._start(c): n for c, n in plan.twins.items()}
@@ -114,7 +115,7 @@ class _Editor(cst.CSTTransformer):
     for node, text in self._expressions.values():
       if "\n" in text and _shares_line(self._plan.module, node):
         return node
-    for node in [*self._plan.expressions, *self._plan.arguments]:
+    for node in [*self._plan.expressions, *self._plan.arguments, *self._plan.endings]:
       inside = any(s is node or s in self._plan.module.ancestors(node) for s in replaced)
       if node not in self._done and not inside:
         return node
@@ -138,7 +139,25 @@ class _Editor(cst.CSTTransformer):
     return new
 
   def leave_Call(self, original_node, updated_node):
+    found = self._endings.get(self._place(original_node))
+    if found is not None and found[0] not in self._done:
+      self._done.add(found[0])
+      updated_node = self._with_ending(updated_node, found[1])
     return self._expression(original_node, updated_node)
+
+  def _with_ending(self, call: cst.Call, text: str) -> cst.Call:
+    """The call with another argument behind the others, which has their last comma."""
+    made = cst.parse_expression(f"f({text})", config=self._config)
+    assert isinstance(made, cst.Call)
+    if not call.args:
+      return call.with_changes(args=made.args)
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    last = call.args[-1]
+    added = made.args[0].with_changes(
+      comma=last.comma, whitespace_after_arg=last.whitespace_after_arg
+    )
+    last = last.with_changes(comma=comma, whitespace_after_arg=cst.SimpleWhitespace(""))
+    return call.with_changes(args=[*call.args[:-1], last, added])
 
   def leave_Name(self, original_node, updated_node):
     return self._expression(original_node, updated_node)

@@ -178,6 +178,7 @@ _EDITED = (
   "statements",
   "expressions",
   "arguments",
+  "endings",
   "functions",
   "classes",
   "hook_names",

@@ -66,6 +66,8 @@ class Plan:
     self.expressions: dict[ast.AST, str] = {}
     # One or more arguments in the place of one, for example "x, key=y".
     self.arguments: dict[ast.AST, str] = {}
+    # An argument behind all others of a call.
+    self.endings: dict[ast.Call, str] = {}
     self.functions: dict[ast.FunctionDef, tuple[str, str]] = {}
     self.decorators: dict[ast.FunctionDef, str] = {}
     self.classes: list[ast.ClassDef] = []
@@ -186,19 +188,34 @@ class Plan:
     text = self.module.source(node)
     start, _ = self._extent(node)
     encoded = text.encode("utf-8")
-    for edited in sorted(self._edited(node), key=self._extent, reverse=True):
-      begin, end = (place - start for place in self._extent(edited))
-      new = self.arguments.get(edited) or self.expressions[edited]
-      encoded = encoded[:begin] + new.encode("utf-8") + encoded[end:]
+    for (begin, end), new in sorted(self._edited(node), reverse=True):
+      encoded = encoded[: begin - start] + new.encode("utf-8") + encoded[end - start :]
     return encoded.decode("utf-8")
 
-  def _edited(self, node: ast.AST) -> Iterator[ast.AST]:
-    """The outermost nodes inside a node that are replaced."""
+  def _edited(self, node: ast.AST) -> Iterator[tuple[tuple[int, int], str]]:
+    """Extent and new text of what is replaced inside a node, outermost nodes only, and of what is added."""
+    if node in self.endings:
+      assert isinstance(node, ast.Call)
+      yield self._ending(node)
     for child in ast.iter_child_nodes(node):
       if child in self.arguments or child in self.expressions:
-        yield child
+        yield self._extent(child), self.arguments.get(child) or self.expressions[child]
       else:
         yield from self._edited(child)
+
+  def _ending(self, call: ast.Call) -> tuple[tuple[int, int], str]:
+    """Where an argument is added to a call, and its text."""
+    arguments = [*call.args, *call.keywords]
+    if not arguments:
+      place = self._extent(call)[1] - 1
+      return (place, place), self.endings[call]
+    place = max(self._extent(argument)[1] for argument in arguments)
+    behind = (
+      self.module.source(call).encode("utf-8")[place - self._extent(call)[0] :].decode("utf-8")
+    )
+    if behind.count(")") > 1:  # The argument stands in parentheses.
+      raise Unsupported("EM220", call, what="an argument in parentheses")
+    return (place, place), f", {self.endings[call]}"
 
   def atom(self, node: ast.AST) -> str:
     """`source`, in parentheses where an operator or attribute beside it would bind tighter."""

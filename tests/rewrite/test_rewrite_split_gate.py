@@ -79,7 +79,7 @@ CASES = {
     ("    logits =", "    import nets\n    logits =")
   ).replace("tf.layers.dense(hidden, 2)", "nets.build(hidden)"),
   "is no optimizer of tf.train": replaced(("tf.train.AdagradOptimizer", "MyOptimizer")),
-  "has no name, and Keras 3 counts names in another way": replaced(
+  "counts with Keras layers that have no name": replaced(
     ("tf.layers.dense(hidden, 2)", "tf.keras.layers.Dense(2)(hidden)")
   ),
 }

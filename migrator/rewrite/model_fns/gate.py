@@ -118,7 +118,7 @@ def check(plan: Plan, unit: units.Unit, function: Function) -> None:
   codes = _code(module, function)
   for node in codes:
     _check_code(module, node)
-    keras_names.check(module, node)
+  keras_names.plan_names(plan, function.node, codes)
   _check_comparisons(module, function, codes)
   changes.check(module, function, codes)
   outputs.check_initial(module, codes)
