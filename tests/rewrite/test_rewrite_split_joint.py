@@ -185,3 +185,10 @@ def test_what_cannot_be_one_network_is_hosted(reason):
 def test_a_keras_model_has_no_loss_in_it():
   result = run(HEAD + ALL_AT_ONCE + CALLS, target="fit")
   assert [unit.target for unit in result.units] != ["fit"]
+
+
+@pytest.mark.parametrize("name", ["nce_loss", "sampled_softmax_loss"])
+def test_the_candidates_that_a_loss_samples_are_other_ones(name):
+  result = run(HEAD + SAMPLED.replace("nce_loss", name) + CALLS)
+  assert [unit.target for unit in result.units] == ["loop"]
+  assert [f.message for f in result.findings if f.code == "EM247" and name in f.message]
