@@ -99,10 +99,20 @@ def is_imported(module: Module, node: ast.AST, depth: int = 0) -> bool:
     if isinstance(node, ast.Attribute) and node.attr in _NO_DATASET:
       return False
     node = node.func if isinstance(node, ast.Call) else node.value
+  if isinstance(node, ast.IfExp) and depth <= 8:
+    return all(is_imported(module, part, depth + 1) for part in (node.body, node.orelse))
   if not isinstance(node, ast.Name) or depth > 8:
     return False
   _, bindings = module.scope_of.get(node, module.root).lookup(node.id)
+  # `data = data.batch(n)` says nothing more.
+  bindings = [b for b in bindings if not _is_chain(b)]
   return bool(bindings) and all(_is_imported(module, binding, depth) for binding in bindings)
+
+
+def _is_chain(binding: Binding) -> bool:
+  """Whether a variable is bound to the Dataset that it was, if it was one, and more."""
+  root = _chain_root(binding.value) if isinstance(binding.value, ast.Call) else None
+  return root is not None and root.id == binding.name
 
 
 def _is_imported(module: Module, binding: Binding, depth: int) -> bool:

@@ -203,6 +203,12 @@ def test_input_function_that_is_not_known_to_return_a_dataset_is_refused(input_f
     ("f", "import elsewhere\ndef f():\n    return elsewhere.data().shuffle(9).batch(3)\n", "f"),
     ("f", "from elsewhere import d\ndef f(mode):\n    return d.batch(3)\n", 'f, mode="train"'),
     ("f(3)", "from elsewhere import d\ndef f(n):\n    return lambda: d.batch(n)\n", "f(3)"),
+    (
+      "lambda: f(3)",
+      "from elsewhere import d\n"
+      "def f(n):\n    x = d['a'] if n else d['b']\n    x = x.batch(n)\n    return x.repeat()\n",
+      "lambda: f(3)",
+    ),
   ],
 )
 def test_what_another_module_gives_is_checked_by_the_running_program(input_fn, extra, called):
