@@ -81,8 +81,15 @@ def test_comments_and_commas_of_arguments_stay():
     "logits = tf.keras.layers.Dense(3)(tf.keras.layers.Dense(3, name='dense')(features['x']))": "scope",
     "logits = tf.keras.layers.LSTM(3)(features['x'])": "Keras 3 counts names in another way",
     f"inner = tf.keras.Sequential([{MODEL[8:-1]}, tf.keras.layers.Dense(3)])\nlogits = inner(features['x'])": (
-      "is a layer of another model"
+      "may be a layer of another model"
     ),
+    f"{MODEL}logits = tf.keras.Sequential([model])(features['x'])": "may be a layer of another model",
+    f"{MODEL}outer = tf.keras.Sequential()\nouter.add(tf.keras.Sequential())\n"
+    + CALLED: "may be a layer of another model",
+    "x = tf.keras.Input((4,))\n"
+    + MODEL
+    + "model = tf.keras.Model(x, model(x))\n"
+    + CALLED: "may be a layer of another model",
     "model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=(4,))])\n"
     "model.add(tf.keras.layers.Dense(3))\n" + CALLED: "begins with its input",
     "model = tf.keras.Sequential([tf.keras.layers.Embedding(3, 3, input_shape=(4,))])\n"

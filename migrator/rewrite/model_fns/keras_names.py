@@ -43,9 +43,11 @@ def plan_names(plan: Plan, function: ast.FunctionDef, codes: list[ast.AST]) -> N
   _check_norms(module, codes)
   names = auto_names.find(module, function, codes)
   begun = {}
-  for call in (n for code in codes for n in ast.walk(code)):
+  nodes = [n for code in codes for n in ast.walk(code)]
+  in_models = any(isinstance(n, ast.Call) and calls.path(module, n) in MODELS for n in nodes)
+  for call in nodes:
     if isinstance(call, ast.Call) and calls.path(module, call) in SEQUENTIAL:
-      _check_nested(module, call)
+      _check_nested(module, call, in_models)
       first = _first_with_input(module, call)
       if first is not None:
         begun[first] = call
@@ -101,16 +103,26 @@ def _check_norms(module: Module, codes: list[ast.AST]) -> None:
         raise Unreadable(norm, what)
 
 
-def _check_nested(module: Module, call: ast.Call) -> None:
-  """Keras 2 makes the variables of a Sequential model in another in a function without the name of that."""
-  for ancestor in module.ancestors(call):
-    if isinstance(ancestor, ast.stmt):
-      return
-    adds = isinstance(ancestor, ast.Call) and isinstance(ancestor.func, ast.Attribute)
-    if isinstance(ancestor, ast.Call) and call is not ancestor.func:
-      inner = calls.path(module, ancestor) in SEQUENTIAL
-      if inner or (adds and ancestor.func.attr == "add"):  # type: ignore[attr-defined]
-        raise Unreadable(call, "a Sequential model is a layer of another model")
+def _check_nested(module: Module, model: ast.Call, in_models: bool) -> None:
+  """Keras 2 makes the variables of a Sequential model in another in a function without the name of that.
+
+  Args:
+    module: of the file.
+    model: makes a Sequential model.
+    in_models: whether there are other models, of which it may be a layer.
+  """
+  what = "a Sequential model may be a layer of another model"
+  if in_models:
+    raise Unreadable(model, what)
+  for argument in model.args:
+    layers = module.definition(argument) or argument
+    for layer in layers.elts if isinstance(layers, (ast.List, ast.Tuple)) else ():
+      made = module.definition(layer)
+      if not isinstance(made, ast.Call) or not calls.path(module, made).startswith(LAYERS):
+        raise Unreadable(layer, what)
+  parent = module.parents[model]
+  if isinstance(parent, ast.Call) and model is not parent.func:
+    raise Unreadable(model, what)  # .add(...), or a function of the file
 
 
 def _first_with_input(module: Module, model: ast.Call) -> Optional[ast.Call]:
