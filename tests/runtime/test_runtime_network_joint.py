@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from migrator import runtime
+from migrator.runtime.network import export
 from migrator.runtime.network.arguments import call
 
 v1 = tf.compat.v1
@@ -20,6 +21,11 @@ def compute(features, labels, training):
     return {"logits": logits}
   each = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
   return tf.reduce_mean(each) * (2.0 if training else 1.0), {"each": each, "logits": logits}
+
+
+def all_at_once(features):
+  logits = runtime.layers.dense(features["x"], 2)
+  return tf.reduce_sum(logits), {"logits": logits}
 
 
 def predictions_fn(logits):
@@ -73,10 +79,6 @@ def test_predictions_have_no_labels(network):
 
 
 def test_a_network_that_needs_no_labels_gives_predictions_without_its_loss():
-  def all_at_once(features):
-    logits = runtime.layers.dense(features["x"], 2)
-    return tf.reduce_sum(logits), {"logits": logits}
-
   made = runtime.Network(all_at_once)
   dataset = tf.data.Dataset.from_tensor_slices(FEATURES).batch(4)
   found = list(runtime.predict(made, dataset, loss_fn=predictions_fn))
@@ -97,3 +99,22 @@ def test_batches_without_labels_have_none():
   ((features, labels),) = runtime.batches(triples)
   assert (len(features), labels) == (3, None)
   assert [labels.shape for _, labels in runtime.batches(PAIRS)] == [(3,), (3,)]
+
+
+def test_a_network_that_predicts_first_can_be_trained_then():
+  made = runtime.Network(compute)
+  alone = tf.data.Dataset.from_tensor_slices(FEATURES).batch(4)
+  before = [row["best"] for row in runtime.predict(made, alone, loss_fn=predictions_fn)]
+  features, labels = next(runtime.batches(PAIRS))
+  loss, outputs = made(features, labels, training=True)
+  assert list(tf.argmax(outputs["logits"], 1).numpy()) == before[:3]
+  np.testing.assert_allclose(loss, 2.0 * tf.reduce_mean(outputs["each"]), rtol=1e-6)
+
+
+def test_an_export_has_the_predictions(network):
+  for made in (network, runtime.Network(all_at_once)):
+    (found,) = export.outputs(made, predictions_fn, FEATURES).values()
+    method, tensors = found
+    assert method.endswith("predict")
+    logits = ROWS @ made.variables[0].numpy() + made.variables[1].numpy()
+    assert list(tensors["best"].numpy()) == list(logits.argmax(1))
