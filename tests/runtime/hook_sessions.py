@@ -54,7 +54,8 @@ class Lines(logging.Handler):
 
   def emit(self, record):
     text = record.getMessage()
-    if not text.startswith(_NOISE):
+    # TensorFlow says once in a process that a class is deprecated, whichever test is the first.
+    if not text.startswith(_NOISE) and "is deprecated and will be removed in" not in text:
       self.lines.append(f"{record.levelname} {text}")
 
   def __enter__(self):
