@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Optional, Union
+from typing import Optional
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from migrator.analysis.comments import CELL_MARKER
 from migrator.analysis.module import Module
-from migrator.rewrite import emit
+from migrator.rewrite import emit, leading_lines
+from migrator.rewrite.leading_lines import Statement
 from migrator.rewrite.plan import Plan, StatementEdit, Unsupported
 
 _Place = tuple[int, int]
 _Extent = tuple[int, int, int, int]
-_Statement = Union[cst.SimpleStatementLine, cst.BaseCompoundStatement]
 
 
 def apply(plan: Plan) -> str:
@@ -237,7 +236,7 @@ class _Editor(cst.CSTTransformer):
     return updated_node.with_changes(body=body, footer=[*footer, *updated_node.footer])
 
   def _edit_body(self, original, updated, blank_lines: int):
-    result: list[_Statement] = []
+    result: list[Statement] = []
     above: list[cst.EmptyLine] = []  # where cells begin, and what stands before that
     pending: list[cst.EmptyLine] = []  # what a removed statement leaves above the next one
     generated: list[int] = []
@@ -247,17 +246,17 @@ class _Editor(cst.CSTTransformer):
       if isinstance(old, cst.SimpleStatementLine) and len(old.body) != 1:
         only_comments = edit is not None and edit == StatementEdit(comments=edit.comments)
         edit = edit if only_comments else None
-      before, new = _cells_above(new)
+      before, new = leading_lines.cells_above(new)
       if before:
         # What a removed statement leaves behind stays in its cell.
         above, pending = [*above, *pending, *before], []
       waiting, pending = pending, []
       if edit is None:
-        statements = [_prepend(new, waiting)]
+        statements = [leading_lines.prepend(new, waiting)]
         twin = self._twins.get((line, column))
         if twin is not None:
           statements = [
-            _prepend(_cells_above(old)[1], waiting),
+            leading_lines.prepend(leading_lines.cells_above(old)[1], waiting),
             new.with_changes(name=cst.Name(twin)),
           ]
           generated.append(len(result) + 1)
@@ -269,7 +268,7 @@ class _Editor(cst.CSTTransformer):
           inserted = len(statements) - (edit.replacement is None)
           generated += range(len(result), len(result) + inserted)
         else:
-          pending = _stacked(waiting, _left_behind(edit, new))
+          pending = leading_lines.stacked(waiting, leading_lines.left_behind(edit, new))
       if statements:
         lines = [*above, *statements[0].leading_lines]
         statements[0] = statements[0].with_changes(leading_lines=lines)
@@ -277,8 +276,10 @@ class _Editor(cst.CSTTransformer):
       result += statements
     if result and original and blank_lines == 1:
       # What stood above a removed statement does not begin the block.
-      result[0] = _without_blanks(result[0], len(_blanks(original[0].leading_lines)))
-    _space_functions(result, generated, blank_lines)
+      result[0] = leading_lines.without_blanks(
+        result[0], len(leading_lines.blank_lines(original[0].leading_lines))
+      )
+    leading_lines.space_functions(result, generated, blank_lines)
     return result, [line for line in (*above, *pending) if line.comment]
 
   def _keep_comments(self, node, edit: StatementEdit) -> None:
@@ -292,8 +293,8 @@ class _Editor(cst.CSTTransformer):
         edit.comments.append(comment)
 
   def _edited(
-    self, edit: StatementEdit, new: _Statement, above: Sequence[cst.EmptyLine] = ()
-  ) -> list[_Statement]:
+    self, edit: StatementEdit, new: Statement, above: Sequence[cst.EmptyLine] = ()
+  ) -> list[Statement]:
     """What an edit makes of a statement, below what removed ones above it left behind."""
     before = self._parse(edit.before)
     own = [new] if edit.replacement is None else self._parse(edit.replacement)
@@ -301,115 +302,22 @@ class _Editor(cst.CSTTransformer):
     statements = before + own + after
     if not statements:
       return []
-    lines = _stacked(above, _leading(edit, new))
+    lines = leading_lines.stacked(above, leading_lines.leading(edit, new))
     if edit.replacement is not None:
       target = 0 if edit.leading_first or not own else len(before)
-      statements[target] = _prepend(statements[target], lines)
+      statements[target] = leading_lines.prepend(statements[target], lines)
     elif before and edit.leading_first:
-      statements[0] = _prepend(statements[0], lines)
+      statements[0] = leading_lines.prepend(statements[0], lines)
       statements[len(before)] = new.with_changes(leading_lines=[])
     else:
       statements[len(before)] = new.with_changes(leading_lines=lines)
     return statements
 
-  def _parse(self, lines: Sequence[str]) -> list[_Statement]:
+  def _parse(self, lines: Sequence[str]) -> list[Statement]:
     if not lines:
       return []
     module = cst.parse_module("\n".join(lines) + "\n", config=self._config)
     body = list(module.body)
     if module.header:
-      body[0] = _prepend(body[0], module.header)
+      body[0] = leading_lines.prepend(body[0], module.header)
     return body
-
-
-def _cells_above(node: _Statement) -> tuple[list[cst.EmptyLine], _Statement]:
-  """The lines above a statement down to the last begin of a cell, and the statement without them."""
-  lines = list(node.leading_lines)
-  count = len(lines)
-  while count and not _begins_cell(lines[count - 1]):
-    count -= 1
-  return lines[:count], node.with_changes(leading_lines=lines[count:]) if count else node
-
-
-def _begins_cell(line: cst.EmptyLine) -> bool:
-  return line.comment is not None and CELL_MARKER.fullmatch(line.comment.value) is not None
-
-
-def _leading(edit: StatementEdit, new: _Statement) -> list[cst.EmptyLine]:
-  lines = list(new.leading_lines)
-  if edit.drop_comments:
-    lines = _without_comments(lines)
-  trailing = _trailing_comment(new)
-  text = "\n".join([*edit.before, *(edit.replacement or []), *edit.after])
-  comments = list(edit.comments)
-  if edit.replacement is not None and trailing and trailing not in text:
-    comments.append(trailing)
-  return lines + [cst.EmptyLine(comment=cst.Comment(c)) for c in comments]
-
-
-def _left_behind(edit: StatementEdit, new: _Statement) -> list[cst.EmptyLine]:
-  if not edit.drop_comments:
-    return _leading(edit, new)
-  comments = [cst.EmptyLine(comment=cst.Comment(c)) for c in edit.comments]
-  return [*_without_comments(new.leading_lines), *comments]
-
-
-def _without_comments(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
-  """Leading lines without the comments right above the statement; others are of no statement."""
-  end = len(lines)
-  while end and lines[end - 1].comment is not None:
-    end -= 1
-  return list(lines[:end])
-
-
-def _blanks(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
-  """The blank lines before the first comment."""
-  blanks = []
-  for line in lines:
-    if line.comment is not None:
-      break
-    blanks.append(line)
-  return blanks
-
-
-def _trailing_comment(node: _Statement) -> Optional[str]:
-  if isinstance(node, cst.SimpleStatementLine) and node.trailing_whitespace.comment:
-    return node.trailing_whitespace.comment.value
-  return None
-
-
-def _prepend(node: _Statement, lines: Sequence[cst.EmptyLine]) -> _Statement:
-  """Puts lines above a statement and its own leading lines."""
-  return node.with_changes(leading_lines=_stacked(lines, node.leading_lines))
-
-
-def _stacked(above: Sequence[cst.EmptyLine], below: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
-  """Lines above others; blank lines are not doubled."""
-  blanks = len(_blanks(below))
-  if above and above[-1].comment is not None:
-    # A comment stands directly above its statement, also above another one than before.
-    return [*above, *below[blanks:]]
-  kept = len(above) - min(len(_blanks(above[::-1])), blanks)
-  return [*above[:kept], *below]
-
-
-def _without_blanks(node: _Statement, count: int) -> _Statement:
-  """A statement with no more than so many blank lines above it."""
-  own = list(node.leading_lines)
-  blanks = _blanks(own)
-  return node.with_changes(leading_lines=[*blanks[:count], *own[len(blanks) :]])
-
-
-def _space_functions(body: list[_Statement], generated: Sequence[int], count: int) -> None:
-  """Gives generated functions and classes, and what follows them, their blank lines."""
-  definitions = (cst.FunctionDef, cst.ClassDef)
-  for i, statement in enumerate(body):
-    if i == 0:
-      continue
-    is_new = i in generated and isinstance(statement, definitions)
-    after_new = i - 1 in generated and isinstance(body[i - 1], definitions)
-    if is_new or after_new:
-      own = list(statement.leading_lines)
-      comments = own[len(_blanks(own)) :]
-      blanks = [cst.EmptyLine(indent=False)] * count
-      body[i] = statement.with_changes(leading_lines=[*blanks, *comments])
