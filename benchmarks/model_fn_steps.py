@@ -1,10 +1,12 @@
 """Step time and memory of a program with its own model_fn: the Estimator's, hosted and split.
 
-  python benchmarks/model_fn_steps.py --legacy PYTHON215 [--python PYTHON]... [--steps N] [--runs N]
+  python benchmarks/model_fn_steps.py --legacy PYTHON215 [--python PYTHON]... [--size SIZE] [--steps N] [--runs N]
 
 The program below is rewritten in both forms. Each form trains in a process of its own, for few and for many
-steps; their difference is the time of the steps alone, on the clock and of the CPU (for noisy machines). Runs alternate, the fastest of each counts. Prints
-ratios to the Estimator in the same interpreter, the legacy one; other interpreters are compared with it, too.
+steps; their difference is the time of the steps alone, on the clock and of the CPU (for noisy machines). Runs
+alternate, the fastest of each counts. Prints ratios to the Estimator in the same interpreter, the legacy one;
+other interpreters are compared with it, too. The small program's step is a few milliseconds: there the loop
+around the step counts. In the large one the step itself counts.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FEW = 60
+SIZES = {"small": (16, [16, 32], 1000), "large": (48, [32, 64], 150)}  # pixels, filters, steps
 
 PROGRAM = '''"""A convolutional network on made-up pictures."""
 import json
@@ -32,7 +35,7 @@ import tensorflow.compat.v1 as tf
 
 def input_fn():
   random = np.random.RandomState(0)
-  images = random.rand(640, 16, 16, 3).astype(np.float32)
+  images = random.rand(640, PIXELS, PIXELS, 3).astype(np.float32)
   labels = random.randint(0, 10, 640).astype(np.int32)
   return tf.data.Dataset.from_tensor_slices(({"image": images}, labels)).repeat().batch(32)
 
@@ -61,7 +64,7 @@ def model_fn(features, labels, mode, params):
 def main():
   config = tf.estimator.RunConfig(save_checkpoints_secs=3600, tf_random_seed=1)
   estimator = tf.estimator.Estimator(
-      model_fn, sys.argv[1], config=config, params={"filters": [16, 32]})
+      model_fn, sys.argv[1], config=config, params={"filters": FILTERS})
   start, busy = time.perf_counter(), time.process_time()
   estimator.train(input_fn, max_steps=int(sys.argv[2]))
   seconds, busy = time.perf_counter() - start, time.process_time() - busy
@@ -79,11 +82,13 @@ def main() -> None:
   )
   parser.add_argument("--legacy", required=True, help="a Python with tensorflow-estimator")
   parser.add_argument("--python", action="append", default=[], help="another Python (repeat)")
-  parser.add_argument("--steps", type=int, default=1000, help="how many steps are timed")
+  parser.add_argument("--size", choices=sorted(SIZES), default="large", help="of the program")
+  parser.add_argument("--steps", type=int, help="how many steps are timed")
   parser.add_argument("--runs", type=int, default=3)
   arguments = parser.parse_args()
+  steps_timed = arguments.steps or SIZES[arguments.size][2]
   with tempfile.TemporaryDirectory(prefix="migrator-steps-") as scratch:
-    forms = programs(Path(scratch))
+    forms = programs(Path(scratch), arguments.size)
     kinds = [("estimator", arguments.legacy)]
     kinds += [(f, p) for p in [arguments.legacy, *arguments.python] for f in ("hosted", "split")]
     results: dict[tuple[str, str], dict[str, list[float]]] = {}
@@ -93,21 +98,23 @@ def main() -> None:
           run(
             kind[1], forms[kind[0]], Path(scratch), steps, f"{number}-{kinds.index(kind)}-{steps}"
           )
-          for steps in (FEW, FEW + arguments.steps)
+          for steps in (FEW, FEW + steps_timed)
         )
         found = results.setdefault(kind, {"step": [], "cpu": [], "bytes": []})
-        found["step"].append((many["seconds"] - few["seconds"]) / arguments.steps)
-        found["cpu"].append((many["cpu"] - few["cpu"]) / arguments.steps)
+        found["step"].append((many["seconds"] - few["seconds"]) / steps_timed)
+        found["cpu"].append((many["cpu"] - few["cpu"]) / steps_timed)
         found["bytes"].append(many["bytes"])
     show(results, arguments.legacy)
 
 
-def programs(folder: Path) -> dict[str, Path]:
+def programs(folder: Path, size: str) -> dict[str, Path]:
   """Writes the program and what the tool makes of it."""
+  pixels, filters, _ = SIZES[size]
+  program = PROGRAM.replace("PIXELS", str(pixels)).replace("FILTERS", str(filters))
   found = {}
   for form, options in (("estimator", None), ("hosted", ["--hosted"]), ("split", [])):
     path = folder / f"{form}_program.py"
-    path.write_text(PROGRAM, encoding="utf-8")
+    path.write_text(program, encoding="utf-8")
     if options is not None:
       command = [sys.executable, "-m", "migrator.cli", "rewrite", "--write", *options, str(path)]
       subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
