@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Optional
 
-from migrator.analysis import aliases, stars, symbols
+from migrator.analysis import aliases, facts, stars, symbols
 from migrator.analysis.binding import Binding
 from migrator.analysis.module import Module, Use
 from migrator.rewrite import compat, dimensions, replacements, same_names
@@ -16,6 +16,8 @@ from migrator.rewrite.plan import Plan, Unsupported
 _TF = symbols.Symbol("tf")
 # Arguments that the strategies of contrib took and those of tf.distribute do not.
 _STRATEGY = ("devices", "device", "cross_device_ops")
+# {function of the runtime: what it takes as its first argument}.
+_ONLY = {"runtime.contrib.datasets.load_dataset": ("name", ("mnist",))}
 # Arguments of `batch_norm` that switch to another computation.
 _RENORMALIZATION = ("renorm", "adjustment")
 
@@ -84,6 +86,9 @@ class _FilePass:
       return
     if found.path.startswith("runtime.contrib.") and found.path.endswith(".batch_norm"):
       self._refuse_renormalization(node)
+    if self._is_other(node, found.path):
+      self._obstacles.append(replacements.unsupported(symbol, node))
+      return
     head, head_symbol = self._head(node)
     if head is None:
       self._replace(use, found)
@@ -122,6 +127,17 @@ class _FilePass:
     if not isinstance(call, ast.Call) or call.func is not node:
       return False
     return len(call.args) > 1 or any(k.arg not in _STRATEGY for k in call.keywords)
+
+  def _is_other(self, node: ast.AST, path: str) -> bool:
+    """Whether a function that offers less than TF1's is used for what may be something else."""
+    if path not in _ONLY:
+      return False
+    name, offered = _ONLY[path]
+    call = self._module.parents.get(node)
+    if not isinstance(call, ast.Call) or call.func is not node:
+      return True
+    given = (facts.bind_arguments(call, (name,)) or {}).get(name)
+    return given is None or self._module.constant(given.value) not in offered
 
   def _refuse_renormalization(self, node: ast.AST) -> None:
     """EM912 where a call asks for what `batch_norm` of the runtime does not offer."""

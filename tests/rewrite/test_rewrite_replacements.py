@@ -162,10 +162,10 @@ def test_names_without_a_replacement_are_refused_with_the_rule_of_lint():
   assert codes("""
     import tensorflow as tf
     from tensorflow.contrib import gan
-    from tensorflow.examples.tutorials.mnist import input_data
+    from tensorflow.examples.tutorials.mnist import mnist
     a = tf.estimator.DNNClassifier([1])
     b = gan.GANEstimator()
-    c = input_data.read_data_sets("x")
+    c = mnist.inference(x, 10, 10)
     d = tf.keras.backend.set_session(s)
   """) == ["EM201", "EM901", "EM903", "EM219"]
 
