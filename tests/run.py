@@ -29,6 +29,9 @@ VENVS = ROOT / ".venvs"
 # Those that run within each TensorFlow, and those that run programs in both.
 RUNTIME_TESTS = ("tests/runtime", "tests/checkpoint")
 PROOF_TESTS = ("tests/verify", "tests/equivalence")
+TENSORFLOW = "tensorflow"  # the group of stages that need the environments with it
+PROOF = ("-n", "2", "--dist", "loadgroup", "--durations=10")
+AT_ONCE = 2  # stages; proof has two workers, but begins when one of the others has ended
 NO_TESTS_COLLECTED = 5  # pytest's exit code
 
 
@@ -139,7 +142,7 @@ class Stage:
 
   Attributes:
     name: What `--only` takes.
-    group: Stages of one group run at the same time, their output is shown one after the other.
+    group: Stages of one group run two at a time; the output of each is shown when it has ended.
     environment: The name of the environment whose Python runs it.
     arguments: Arguments of that Python.
   """
@@ -188,12 +191,10 @@ def stages():
     Stage("format", "base", ["-m", "ruff", "format", "--check", "."]),
     Stage("types", "base", ["-m", "mypy"]),
     Stage("base", "base", [*pytest, "-n", "2", "tests", *ignored]),
-    Stage("runtime-2.15", "tf2.15", [*pytest, *RUNTIME_TESTS], group="runtime"),
-    Stage("runtime-2.21", "tf2.21", [*pytest, *RUNTIME_TESTS], group="runtime"),
+    Stage("runtime-2.15", "tf2.15", [*pytest, *RUNTIME_TESTS], TENSORFLOW),
+    Stage("runtime-2.21", "tf2.21", [*pytest, *RUNTIME_TESTS], TENSORFLOW),
     # By group (tests/equivalence/conftest.py): its tests share their runs of the Estimator.
-    Stage(
-      "proof", "base", [*pytest, "-n", "2", "--dist", "loadgroup", "--durations=10", *PROOF_TESTS]
-    ),
+    Stage("proof", "base", [*pytest, *PROOF, *PROOF_TESTS], TENSORFLOW),
   ]
 
 
@@ -224,36 +225,44 @@ def main():
   chosen = [stage for stage in all_stages if not args.only or stage.name in args.only]
 
   envs = environments()
-  tensorflow_free = all(stage.environment == "base" and stage.name != "proof" for stage in chosen)
-  for env in envs.values():
-    if env.name == "base" or not tensorflow_free:
-      env.ensure()
   interpreters = {name: env.python for name, env in envs.items()}
   variables = test_variables(interpreters)
+  envs["base"].ensure()
+  # TensorFlow is installed while the stages run that need none.
+  installer = concurrent.futures.ThreadPoolExecutor(1)
+  if any(stage.group == TENSORFLOW for stage in chosen):
+    installed = [installer.submit(env.ensure) for env in envs.values() if env.name != "base"]
+  else:
+    installed = []
   shared = tempfile.TemporaryDirectory(prefix="migrator-tests-")
   # What the real Estimator did, for the tests of both versions of TensorFlow.
   variables["MIGRATOR_SHARED"] = shared.name
 
-  results = []
+  results = {}
   groups = list(dict.fromkeys(stage.group for stage in chosen))
   for group in groups:
     members = [stage for stage in chosen if stage.group == group]
+    if group == TENSORFLOW:
+      for environment in installed:
+        environment.result()
     say(" and ".join(stage.name for stage in members))
     captured = len(members) > 1
-    with concurrent.futures.ThreadPoolExecutor(len(members)) as pool:
-      futures = [
-        pool.submit(stage.run, interpreters, variables, args.keyword, captured) for stage in members
-      ]
-      for stage, future in zip(members, futures):
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+      futures = {
+        pool.submit(stage.run, interpreters, variables, args.keyword, captured): stage
+        for stage in members
+      }
+      for future in concurrent.futures.as_completed(futures):
+        stage = futures[future]
         code, seconds, output = future.result()
         if captured:
           print(f"-- {stage.name}\n{output}", flush=True)
-        results.append((stage.name, code, seconds))
+        results[stage.name] = code, seconds
 
   say("summary")
-  for name, code, seconds in results:
+  for name, (code, seconds) in results.items():
     print(f"{name:14} {'passed' if code == 0 else f'FAILED (exit {code})':18} {seconds:6.0f} s")
-  failed = sum(code != 0 for _, code, _ in results)
+  failed = sum(code != 0 for code, _ in results.values())
   print(f"stages: {len(results) - failed} passed, {failed} failed", flush=True)
   return 1 if failed else 0
 

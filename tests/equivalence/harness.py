@@ -1,13 +1,12 @@
 """Runs programs for the tests of equivalence."""
 
 import json
-import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
-import threading
+
+import forking
 
 from migrator.verify import compare, directories, runs, session
 
@@ -15,57 +14,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = HERE.parent.parent / "fixtures" / "programs"
 TIMEOUT = 300  # seconds that one program may take
 QUIET = ["--no_shuffle", "--dropout", "0"]  # what makes the fault_tolerance program deterministic
-
-
-class ForkingInterpreter(runs.Interpreter):
-  """An interpreter that imports TensorFlow once for all programs that it runs."""
-
-  _server = None
-
-  def run(self, job):
-    """Runs a program to its end; see runs.Interpreter.run."""
-    record = job.scratch.next_record()
-    record.touch()
-    output, errors = record.with_suffix(".stdout"), record.with_suffix(".stderr")
-    task = {
-      "arguments": job.observer_arguments(record),
-      "cwd": str(job.scratch.cwd),
-      "path": [str(runs.link_package(job.scratch.directory / "path"))] if self.runtime else [],
-      "stdout": str(output),
-      "stderr": str(errors),
-    }
-    server = self._start()
-    server.stdin.write(json.dumps(task) + "\n")
-    server.stdin.flush()
-    pid = json.loads(server.stdout.readline())["pid"]
-    timer = threading.Timer(self.timeout, os.killpg, (pid, signal.SIGKILL))
-    timer.start()
-    status = json.loads(server.stdout.readline())["status"]
-    timer.cancel()
-    code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-    events = runs.read_record(record)
-    if code == -signal.SIGKILL and not any(event["event"] == "kill" for event in events):
-      raise runs.CannotRunError(f"{job.program} ran longer than {self.timeout:g} seconds")
-    return runs.Run(code, events, output.read_text(), errors.read_text(errors="replace"))
-
-  def _start(self):
-    if self._server is None:
-      variables = dict(os.environ)
-      variables.pop("PYTHONPATH", None)
-      self._server = subprocess.Popen(
-        [self.python, str(HERE / "fork_server.py"), str(runs.OBSERVER.parent)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=variables,
-      )
-    return self._server
-
-  def close(self):
-    if self._server is not None:
-      self._server.stdin.close()
-      self._server.wait()
 
 
 class Lab:
@@ -82,7 +30,7 @@ class Lab:
     self._count = 0
     self._legacy_runs = {}
     self._interpreters = {
-      python: ForkingInterpreter(python, timeout=TIMEOUT)
+      python: forking.ForkingInterpreter(python, timeout=TIMEOUT)
       for python in dict.fromkeys([legacy_python, *target_pythons])
     }
     self._legacy_python = legacy_python

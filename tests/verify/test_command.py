@@ -6,7 +6,12 @@ import pathlib
 import subprocess
 import sys
 
+import forking
 import pytest
+from click.testing import CliRunner
+
+from migrator.cli import verify as command
+from migrator.verify import verification
 
 PROGRAMS = pathlib.Path(__file__).with_name("fixtures")
 BEFORE = PROGRAMS / "line_before.py"
@@ -18,12 +23,39 @@ def verify(tmp_path, legacy_python):
   """Runs the command in an empty directory, with one environment unless told otherwise."""
 
   def run(*arguments, python=legacy_python, legacy=legacy_python):
-    command = [sys.executable, "-m", "migrator.cli", "verify"]
-    command += ["--legacy-python", legacy, "--python", python, *map(str, arguments)]
+    line = [sys.executable, "-m", "migrator.cli", "verify"]
+    line += ["--legacy-python", legacy, "--python", python, *map(str, arguments)]
     environment = dict(os.environ, TMPDIR=str(tmp_path))
     return subprocess.run(
-      command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+      line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
+
+  return run
+
+
+@pytest.fixture(scope="module")
+def interpreters():
+  """Those that import TensorFlow once, by Python."""
+  made = {}
+  yield made
+  for interpreter in made.values():
+    interpreter.close()
+
+
+@pytest.fixture
+def compared(tmp_path, legacy_python, interpreters, monkeypatch):
+  """Runs the command here, and the programs in processes that are forked."""
+
+  def interpreter(python, runtime, timeout):
+    if (python, runtime) not in interpreters:
+      interpreters[python, runtime] = forking.ForkingInterpreter(python, runtime, timeout)
+    return interpreters[python, runtime]
+
+  monkeypatch.setattr(verification, "Interpreter", interpreter)
+
+  def run(*arguments, python=legacy_python):
+    options = ["--legacy-python", legacy_python, "--python", python]
+    return CliRunner().invoke(command.verify, [*options, *map(str, arguments)])
 
   return run
 
@@ -51,10 +83,8 @@ else:
 """
 
 
-@pytest.mark.parametrize("restore", ["manager.restore_or_initialize()\n", OWN_RESTORE])
-def test_equal_programs(verify, target_pythons, tmp_path, restore):
-  after = changed(tmp_path, AFTER, ("manager.restore_or_initialize()\n", restore))
-  result = verify("--kill-at", "5", BEFORE, after, python=target_pythons[1])
+def test_equal_programs(verify, target_pythons, tmp_path):
+  result = verify("--kill-at", "5", BEFORE, AFTER, python=target_pythons[1])
   assert result.returncode == 0, result.stdout + result.stderr
   assert "legacy, TF 2.15" in result.stdout
   assert "migrated, TF 2.21" in result.stdout
@@ -66,13 +96,20 @@ def test_equal_programs(verify, target_pythons, tmp_path, restore):
   assert row(result.stdout, "losses from the same checkpoint, 10 steps").endswith("ok")
   assert "does what the legacy program did" in result.stdout
   assert "killed after step 5 and started again" in result.stderr
-  assert os.listdir(tmp_path) == [after.name]  # the scratch directory is gone
+  assert os.listdir(tmp_path) == []  # the scratch directory is gone
 
 
-def test_other_cadence_and_other_losses_differ(verify, tmp_path):
+def test_program_that_restores_with_its_own_lines_is_equal(compared, target_pythons, tmp_path):
+  after = changed(tmp_path, AFTER, ("manager.restore_or_initialize()\n", OWN_RESTORE))
+  result = compared("--kill-at", "5", BEFORE, after, python=target_pythons[1])
+  assert result.exit_code == 0, result.output
+  assert row(result.stdout, "killed after step 5: resumes at").endswith("ok")
+
+
+def test_other_cadence_and_other_losses_differ(compared, tmp_path):
   path = changed(tmp_path, AFTER, ("EVERY = 3", "EVERY = 4"), ("0.1 *", "0.11 *"))
-  result = verify("--json", "--no-kill", BEFORE, path)
-  assert result.returncode == 1, result.stderr
+  result = compared("--json", "--no-kill", BEFORE, path)
+  assert result.exit_code == 1, result.output
   report = json.loads(result.stdout)
   assert not report["equal"]
   found = {check["name"]: check["migrated"][0] for check in report["checks"]}
@@ -82,28 +119,28 @@ def test_other_cadence_and_other_losses_differ(verify, tmp_path):
   assert losses["found"].endswith("from step 2")
 
 
-def test_touched_old_files_and_lost_state_differ(verify, tmp_path):
+def test_touched_old_files_and_lost_state_differ(compared, tmp_path):
   path = changed(tmp_path, AFTER, ('"models/line/tf2"', '"models/line"'))
-  result = verify("--kill-at", "4", BEFORE, path)
-  assert result.returncode == 1, result.stderr
+  result = compared("--kill-at", "4", BEFORE, path)
+  assert result.exit_code == 1
   assert row(result.stdout, "files of the old directory").endswith("DIFFERS")
 
 
-def test_shuffled_program_is_not_called_different(verify, tmp_path):
+def test_shuffled_program_is_not_called_different(compared, tmp_path):
   shuffled = [(".batch(4)", ".shuffle(40).batch(4)")]
   before = changed(tmp_path, BEFORE, *shuffled)
   after = changed(tmp_path, AFTER, *shuffled)
-  result = verify("--no-kill", before, after)
-  assert result.returncode == 0, result.stdout + result.stderr
+  result = compared("--no-kill", before, after)
+  assert result.exit_code == 0, result.output
   assert row(result.stdout, "losses").endswith("-")
   assert "Two runs of the legacy program" in result.stdout
 
 
-def test_program_without_checkpoints(verify, tmp_path):
+def test_program_without_checkpoints(compared, tmp_path):
   before = changed(tmp_path, BEFORE, ("save_checkpoints_steps=3", "save_checkpoints_steps=None"))
   after = changed(tmp_path, AFTER, ("manager.save(", "print("), ("checkpoint_number=", ""))
-  result = verify(before, after)
-  assert result.returncode == 0, result.stdout + result.stderr
+  result = compared(before, after)
+  assert result.exit_code == 0, result.output
   assert "saves no checkpoint" in result.stdout
 
 
@@ -143,10 +180,6 @@ def test_usage_errors_are_exit_2(verify, tmp_path):
 
 def test_missing_environments_are_named(tmp_path, monkeypatch):
   # As installed elsewhere: neither the variables of the test command nor a checkout above.
-  from click.testing import CliRunner
-
-  from migrator.cli import verify as command
-
   monkeypatch.delenv("MIGRATOR_LEGACY_PYTHON", raising=False)
   monkeypatch.chdir(tmp_path)
   monkeypatch.setattr(command, "__file__", str(tmp_path / "verify.py"))
