@@ -9,7 +9,7 @@ from typing import NamedTuple
 from migrator.analysis.module import Module
 from migrator.lint import rules
 from migrator.lint.finding import Finding
-from migrator.rewrite import libraries
+from migrator.rewrite import importable
 from migrator.source import document, errors
 
 
@@ -36,7 +36,7 @@ def findings(changed: Mapping[str, Changed], paths: Iterable[str]) -> Iterator[F
   by_module: dict[str, list[str]] = {}
   for path, change in changed.items():
     if change.names or change.attributes:
-      by_module.setdefault(libraries.stem(path), []).append(path)
+      by_module.setdefault(importable.stem(path), []).append(path)
   if not by_module:
     return
   for path in paths:
@@ -87,7 +87,7 @@ def _imports(
 
 def _others(by_module: Mapping[str, list[str]], name: str, module: Module, level: int) -> list[str]:
   """The changed files that a dotted name can mean, without the file itself."""
-  return libraries.files_of(by_module, name, level, module.filename)
+  return importable.files_of(by_module, name, level, module.filename)
 
 
 def _attributes(module: Module, bound: str, names: frozenset[str], path: str) -> Iterator[Finding]:
