@@ -10,7 +10,6 @@ from migrator.analysis import facts, hosting, symbols, units
 from migrator.analysis.module import Module
 from migrator.rewrite import (
   all_hooks,
-  canned,
   columns,
   hook_notes,
   hosted,
@@ -21,6 +20,7 @@ from migrator.rewrite import (
   tf1_names,
   tf2_faults,
   unit_checks,
+  unit_network,
 )
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.loop import LoopTarget
@@ -106,8 +106,8 @@ def _plan(module, path, found, options, decided: outcomes.Decisions) -> Optional
   plan.twins = {c: plan.fresh(f"{c.name}Callback") for c in decided.twins}
   tf = plan.tf = _tf2_name(plan)
   before = decided.size()
-  networks: list[canned.Network] = []
-  written: list[tuple[units.Unit, canned.Network]] = []
+  networks: list[unit_network.Network] = []
+  written: list[tuple[units.Unit, unit_network.Network]] = []
   candidates = [
     u for u in found if u not in decided.refused and u not in decided.hosted and not u.problems
   ]
@@ -224,7 +224,7 @@ def _for_type_checkers(module: Module, node: ast.AST) -> bool:
   )
 
 
-def _remove_unread(plan: Plan, networks: list[canned.Network]) -> None:
+def _remove_unread(plan: Plan, networks: list[unit_network.Network]) -> None:
   """Removes assignments whose every reader is gone: RunConfigs, columns, optimizers."""
   explained = {id(name) for network in networks for name in network.columns.names}
   others = [name for network in networks for name in network.names]

@@ -9,7 +9,7 @@ import ast
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, handles, specs, together
+from migrator.rewrite import emit, handles, specs, together, unit_network
 from migrator.rewrite.plan import Plan
 from migrator.rewrite.target import Target, one_list
 
@@ -31,10 +31,10 @@ class FitTarget(Target):
     self.backup = "" if unit.handle else plan.fresh("backup", f"{self.base}_backup")
     self.steps = ""
 
-  def check(self, networks: list[canned.Network]) -> None:
+  def check(self, networks: list[unit_network.Network]) -> None:
     del networks  # the callback has all of RunConfig's policy
 
-  def factory(self, network: canned.Network, name: str, style: emit.Style) -> list[str]:
+  def factory(self, network: unit_network.Network, name: str, style: emit.Style) -> list[str]:
     nested = style.nested()
     body = [
       *network.body,
@@ -73,7 +73,7 @@ class FitTarget(Target):
   def handle_class(self) -> str:
     return f"{self.plan.runtime()}.BackupAndRestore"
 
-  def directory(self, network: canned.Network) -> Union[emit.Item, str]:
+  def directory(self, network: unit_network.Network) -> Union[emit.Item, str]:
     if network.directory is None:
       self.plan.needs("import tempfile")
       return "tempfile.mkdtemp()"

@@ -10,7 +10,7 @@ import dataclasses
 from typing import Optional
 
 from migrator.analysis import units
-from migrator.rewrite import canned, columns, emit, keras_models, run_config
+from migrator.rewrite import canned, columns, emit, keras_models, run_config, unit_network
 from migrator.rewrite.plan import Plan, Unsupported
 
 KIND = units.KERAS
@@ -19,7 +19,7 @@ _WITHOUT_EFFECT = ("custom_objects", "checkpoint_format")
 
 
 @dataclasses.dataclass
-class KerasNetwork(canned.Network):
+class KerasNetwork(unit_network.Network):
   """What one call of model_to_estimator becomes; `model` is the expression of the user's model.
 
   Attributes:

@@ -9,7 +9,7 @@ import ast
 from typing import Union
 
 from migrator.analysis import units
-from migrator.rewrite import canned, checkpoint_saver, emit, moves, run_config
+from migrator.rewrite import checkpoint_saver, emit, moves, run_config, unit_network
 from migrator.rewrite.loop_methods import FUNCTIONS, LoopMethods
 from migrator.rewrite.plan import Plan, Unsupported
 from migrator.rewrite.target import Target
@@ -52,7 +52,7 @@ class LoopTarget(LoopMethods, Target):
     limited = any(self.limits(c)[1] is not None for c in self.trainings)
     self.asks_for_input = limited and not resume_data
 
-  def check(self, networks: list[canned.Network]) -> None:
+  def check(self, networks: list[unit_network.Network]) -> None:
     if self.variable in _PARAMETERS:
       what = f"`{self.unit.name}` is also a name in the new functions"
       raise Unsupported("EM220", self.unit.node, what=what)
@@ -78,13 +78,13 @@ class LoopTarget(LoopMethods, Target):
         raise Unsupported("EM218", construction.call, what=what)
     self._check_saves(networks[0])
 
-  def _check_saves(self, network: canned.Network) -> None:
+  def _check_saves(self, network: unit_network.Network) -> None:
     saves = self.has_savers or run_config.cadence(self.plan, network.policy)[0] != "none"
     if not saves:
       node = self.unit.constructions[0].call
       raise Unsupported("EM218", node, what="--target loop has nothing to save here")
 
-  def factory(self, network: canned.Network, name: str, style: emit.Style) -> list[str]:
+  def factory(self, network: unit_network.Network, name: str, style: emit.Style) -> list[str]:
     return emit.block(f"def {name}():", [*network.body, f"return {network.model}"], style)
 
   def construct(self, network, made: str, style: emit.Style, first: bool) -> list[str]:
@@ -111,7 +111,7 @@ class LoopTarget(LoopMethods, Target):
     lines = lines[:-1] if lines[-1] == "" else lines
     return [part for line in lines for part in emit.statement(line, style)]
 
-  def _directory(self, network: canned.Network) -> list[str]:
+  def _directory(self, network: unit_network.Network) -> list[str]:
     directory = network.directory
     if directory is None:
       self.plan.needs("import tempfile")
@@ -145,7 +145,7 @@ class LoopTarget(LoopMethods, Target):
       return isinstance(definition.value, str)
     return isinstance(definition, (ast.Call, ast.BinOp, ast.JoinedStr))
 
-  def _manager(self, network: canned.Network, style: emit.Style) -> list[str]:
+  def _manager(self, network: unit_network.Network, style: emit.Style) -> list[str]:
     plan, n, policy = self.plan, self.names, network.policy
     plan.needs("import functools")
     plan.needs("import os")
@@ -165,7 +165,7 @@ class LoopTarget(LoopMethods, Target):
     head = f"{n['manager']} = {runtime}.CheckpointManager("
     return [*policy.comments, *emit.bracketed(head, items, ")", style)]
 
-  def _summaries(self, network: canned.Network, style: emit.Style) -> list[str]:
+  def _summaries(self, network: unit_network.Network, style: emit.Style) -> list[str]:
     if "train" not in self.names:
       return []
     items: list[Union[emit.Item, str]] = [self.path, self.names["step"]]

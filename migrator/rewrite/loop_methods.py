@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analysis import units
-from migrator.rewrite import canned, emit, handles, specs, together
+from migrator.rewrite import emit, handles, specs, together, unit_network
 from migrator.rewrite.plan import Unsupported
 from migrator.rewrite.target import Target, one_list
 
@@ -175,7 +175,7 @@ class LoopMethods(Target):
     return f"{evaluate}, model_dir={self.path}{metrics})"
 
   def construct_handle(
-    self, construction, network: canned.Network, made: str, style: emit.Style
+    self, construction, network: unit_network.Network, made: str, style: emit.Style
   ) -> None:
     """A function makes the loop, and an object of its functions takes the estimator's place."""
     plan = self.plan

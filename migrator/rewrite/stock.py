@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analysis import units
-from migrator.rewrite import canned, checkpoint_saver, emit
+from migrator.rewrite import checkpoint_saver, emit, unit_network
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.plan import Unsupported
 
@@ -26,9 +26,9 @@ class StockTarget(FitTarget):
     super().__init__(plan, tf, unit, exact)
     self.start = plan.fresh("start_step", f"{unit.name}_start_step")
     self.checkpoint = plan.fresh("checkpoint", f"{unit.name}_checkpoint")
-    self.network: canned.Network
+    self.network: unit_network.Network
 
-  def check(self, networks: list[canned.Network]) -> None:
+  def check(self, networks: list[unit_network.Network]) -> None:
     self.network = networks[0]
     if self.unit.handle:
       what = "--stock needs an estimator that stays in its variable"

@@ -18,6 +18,7 @@ from migrator.rewrite import (
   keras_estimators,
   late_predictions,
   specs,
+  unit_network,
 )
 from migrator.rewrite.plan import Plan, Unsupported
 
@@ -55,7 +56,7 @@ class Target(abc.ABC):
     self.evaluation = ""  # the variable of the evaluations of train_and_evaluate
     self.feature_keys: Optional[frozenset[str]] = None
     self.scalar_features = False
-    self.networks: list[canned.Network] = []
+    self.networks: list[unit_network.Network] = []
     # The constructions, and the model directory of each; None for a temporary one.
     self.directories: list[tuple[ast.Call, Optional[ast.expr]]] = []
     self.specs = {
@@ -68,7 +69,7 @@ class Target(abc.ABC):
       if c.method in ("train", "train_and_evaluate")
     ]
 
-  def write(self) -> list[canned.Network]:
+  def write(self) -> list[unit_network.Network]:
     """Plans all edits of the unit.
 
     Returns:
@@ -111,7 +112,7 @@ class Target(abc.ABC):
     built_in_hooks.check_estimators(self.plan, self.unit)
     return networks
 
-  def read_network(self, construction: units.Construction) -> canned.Network:
+  def read_network(self, construction: units.Construction) -> unit_network.Network:
     """What one construction becomes."""
     is_keras = construction.kind == units.KERAS
     reader = keras_estimators.read if is_keras else canned.read
@@ -147,7 +148,7 @@ class Target(abc.ABC):
     else:
       edit.replacement = self.construct(network, factories[key], style, first)
 
-  def _note_moved_comments(self, construction, network: canned.Network) -> None:
+  def _note_moved_comments(self, construction, network: unit_network.Network) -> None:
     """Comments that the new code shows need no place above the statement."""
     shown = [line.strip() for line in network.body if line.lstrip().startswith("#")]
     for item in network.policy.arguments.values():
@@ -303,7 +304,7 @@ class Target(abc.ABC):
     arguments = ", ".join([self.model(call.owner), *([self.loss] if needed and self.loss else [])])
     return f".map({self.plan.runtime()}.only_inputs({arguments}))"
 
-  def seed(self, network: canned.Network) -> list[str]:
+  def seed(self, network: unit_network.Network) -> list[str]:
     """`tf.random.set_seed(...)` for RunConfig's tf_random_seed."""
     seed = network.policy.seed
     return [f"{self.tf}.random.set_seed({seed})"] if seed else []
@@ -311,11 +312,11 @@ class Target(abc.ABC):
   # -- what the subclasses say --------------------------------------------------
 
   @abc.abstractmethod
-  def check(self, networks: list[canned.Network]) -> None:
+  def check(self, networks: list[unit_network.Network]) -> None:
     """Refuses what the target cannot express."""
 
   @abc.abstractmethod
-  def factory(self, network: canned.Network, name: str, style: emit.Style) -> list[str]:
+  def factory(self, network: unit_network.Network, name: str, style: emit.Style) -> list[str]:
     """The function that creates the model."""
 
   @abc.abstractmethod

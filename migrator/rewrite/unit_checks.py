@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from migrator.analysis import facts, units
 from migrator.analysis.module import Module
 from migrator.lint import wording
-from migrator.rewrite import canned, driver_graphs
+from migrator.rewrite import driver_graphs, unit_network
 from migrator.rewrite.plan import Plan, Unsupported
 
 _GRAPHS = ("tf.Graph", "tf.Session", "tf.InteractiveSession", "tf.train.Monitored")
@@ -58,9 +58,9 @@ def _check_context(module: Module, call: ast.Call) -> None:
 
 def check_shared(
   plan: Plan,
-  written: Sequence[tuple[units.Unit, canned.Network]],
+  written: Sequence[tuple[units.Unit, unit_network.Network]],
   refused: dict[units.Unit, Unsupported],
-  networks: Sequence[canned.Network],
+  networks: Sequence[unit_network.Network],
 ) -> None:
   """A RunConfig that something else reads keeps its units as they are.
 

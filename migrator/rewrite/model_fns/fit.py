@@ -9,7 +9,7 @@ from migrator.analysis import facts, units
 from migrator.analysis.model_fns import calls
 from migrator.analysis.model_fns.modes import TRAIN, Unreadable
 from migrator.analysis.model_fns.pieces import Split
-from migrator.rewrite import canned, columns, emit, moves, run_config
+from migrator.rewrite import canned, columns, emit, moves, run_config, unit_network
 from migrator.rewrite.fit import FitTarget
 from migrator.rewrite.model_fns import notes, text
 from migrator.rewrite.model_fns.keras_losses import KerasLoss
@@ -20,7 +20,7 @@ from migrator.rewrite.plan import Plan, Unsupported
 
 
 @dataclasses.dataclass
-class ModelNetwork(canned.Network):
+class ModelNetwork(unit_network.Network):
   """What the construction becomes; `model` is the call of the function that makes the Keras model.
 
   Attributes:
@@ -146,7 +146,7 @@ class ModelFitTarget(FitTarget):
       named = isinstance(self.params_node, ast.Name)
       self.params = plan.source(self.params_node) if named else plan.fresh("params", "model_params")
 
-  def write(self) -> list[canned.Network]:
+  def write(self) -> list[unit_network.Network]:
     plan = self.plan
     if self.params:
       plan.filled_params = self.params
@@ -158,7 +158,7 @@ class ModelFitTarget(FitTarget):
     finally:
       plan.filled_params = "{}"
 
-  def check(self, networks: list[canned.Network]) -> None:
+  def check(self, networks: list[unit_network.Network]) -> None:
     super().check(networks)
     if self.unit.handle:
       raise Unreadable(self.unit.node, "the estimator is handed on")
@@ -167,7 +167,7 @@ class ModelFitTarget(FitTarget):
       if self.plan.module.scope_of[call.call] is not scope:
         raise Unreadable(call.call, "it is used in another function than where it is made")
 
-  def read_network(self, construction: units.Construction) -> canned.Network:
+  def read_network(self, construction: units.Construction) -> unit_network.Network:
     """Plans the functions of the model_fn, and reads the rest of the construction."""
     plan, arguments = self.plan, construction.arguments
     spec = self._element_spec(construction)

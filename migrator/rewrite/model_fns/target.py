@@ -9,7 +9,7 @@ from typing import Union
 from migrator.analysis import units
 from migrator.analysis.model_fns.modes import Unreadable
 from migrator.analysis.model_fns.pieces import Split
-from migrator.rewrite import canned, columns, config_sources, emit, run_config
+from migrator.rewrite import canned, columns, config_sources, emit, run_config, unit_network
 from migrator.rewrite.loop import LoopTarget
 from migrator.rewrite.loop_methods import FUNCTIONS
 from migrator.rewrite.model_fns import notes, text
@@ -30,7 +30,7 @@ def seed_of(plan: Plan, policy: run_config.Policy, config) -> None:
 
 
 @dataclasses.dataclass
-class SplitNetwork(canned.Network):
+class SplitNetwork(unit_network.Network):
   """What the construction becomes; `model` is the expression of the network."""
 
   pieces: Names = dataclasses.field(default_factory=Names)
@@ -64,7 +64,7 @@ class SplitTarget(LoopTarget):
     self.params = None if is_none else given
     self.variable = plan.fresh("network", f"{self.base}_network")
 
-  def write(self) -> list[canned.Network]:
+  def write(self) -> list[unit_network.Network]:
     plan = self.plan
     if self.params is not None:
       plan.filled_params = f"{self.variable}.params"
@@ -79,7 +79,7 @@ class SplitTarget(LoopTarget):
         raise self._refusal(Unreadable(self.unit.node, what))
     return networks
 
-  def check(self, networks: list[canned.Network]) -> None:
+  def check(self, networks: list[unit_network.Network]) -> None:
     super().check(networks)
     for call in self.trainings if not self.unit.handle else ():
       if self.plan.module.scope_of[call.call] is not self.plan.module.scope_of[self.unit.node]:
@@ -90,7 +90,7 @@ class SplitTarget(LoopTarget):
     name = self.split.function.node.name
     return Unsupported("EM244", reason.node, name=name, reason=reason.reason)
 
-  def read_network(self, construction: units.Construction) -> canned.Network:
+  def read_network(self, construction: units.Construction) -> unit_network.Network:
     """Plans the functions of the model_fn, and reads the rest of the construction."""
     plan, arguments = self.plan, construction.arguments
     try:
