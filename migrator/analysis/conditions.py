@@ -107,13 +107,19 @@ def _call(module: Module, test: ast.Call, truth: bool) -> Iterator[Known]:
   elif isinstance(function, ast.Attribute) and function.attr == "startswith":
     if is_version(module, function.value) and test.args:
       bounds = list(_literals(test.args[0]))
-      if bounds and () not in bounds:
+      if bounds and () not in bounds and not (truth and _is_ambiguous(test.args[0])):
         below = max(_following(b) for b in bounds) if truth else _other_than(min(bounds))
         yield Known(below=below, words=_shown(module, test, truth))
   elif truth:
     symbol = module.resolve(test)
     if symbols.is_tensorflow(symbol) and symbol is not None:
       yield Known(exists=symbol.path, words=_shown(module, test))
+
+
+def _is_ambiguous(prefix: ast.expr) -> bool:
+  """Whether later versions begin as well with what a version begins with: 2.20 with "2.2"."""
+  literals = [n.value for n in ast.walk(prefix) if isinstance(n, ast.Constant)]
+  return any(isinstance(v, str) and re.fullmatch(r"2\.\d", v) for v in literals)
 
 
 def _comparison(module: Module, test: ast.Compare, truth: bool) -> Iterator[Known]:

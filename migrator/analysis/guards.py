@@ -26,6 +26,20 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
+# The oldest version that runs rewritten programs.
+_OLDEST = (2, 15)
+
+
+@functools.lru_cache(maxsize=16)
+def _of(module: Module) -> Guards:
+  return Guards(module, lambda name: False)
+
+
+def is_for_older(module: Module, node: ast.AST) -> bool:
+  """Whether a node runs only with versions of TensorFlow that run no rewritten program."""
+  return _of(module).is_before(node, _OLDEST)
+
+
 class Guards:
   """Finds the guards around the uses of a module.
 
@@ -59,6 +73,12 @@ class Guards:
       return False
     fallback = self._fallback(bindings)
     return fallback == "other" or (fallback == "none" and self._is_asked(use.node))
+
+  def is_before(self, node: ast.AST, version: Version) -> bool:
+    """Whether a node runs with versions of TensorFlow before this one only, or never."""
+    if self._inert:
+      return False
+    return any(k.never or (k.below and k.below <= version) for k in self._around(node))
 
   def _is_asked(self, node: ast.AST) -> bool:
     """Whether a name stands in a condition: `if estimator:`, `estimator is not None`."""

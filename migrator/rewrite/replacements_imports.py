@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
-from migrator.analysis import symbols
+from migrator.analysis import guards, symbols
 from migrator.analysis.module import Module
 from migrator.rewrite import imports, replacements
 from migrator.rewrite.plan import Plan, Unsupported
@@ -31,7 +31,9 @@ class Imports:
 
   def run(self) -> list[Unsupported]:
     for node in list(self._module.nodes()):
-      if isinstance(node, (ast.Import, ast.ImportFrom)):
+      if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        continue
+      if not guards.is_for_older(self._module, node):
         self._statement(node)
     return self._obstacles
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Optional
 
-from migrator.analysis import aliases, facts, stars, symbols
+from migrator.analysis import aliases, facts, guards, stars, symbols
 from migrator.analysis.binding import Binding
 from migrator.analysis.module import Module, Use
 from migrator.rewrite import compat, dimensions, replacements, same_names
@@ -47,7 +47,8 @@ class _FilePass:
   def run(self) -> list[Unsupported]:
     module = self._module
     for use in module.uses():
-      if not isinstance(use.node, (ast.Import, ast.ImportFrom)):
+      is_import = isinstance(use.node, (ast.Import, ast.ImportFrom))
+      if not is_import and not guards.is_for_older(module, use.node):
         self._use(use)
     for use in _slim_uses(module):
       self._use(use)

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from migrator.analysis import facts, symbols
+from migrator.analysis import facts, guards, symbols
 from migrator.analysis.module import Module, Use
 from migrator.lint import engine, rules, symbol_table, wording
 from migrator.lint.finding import Finding
@@ -38,7 +38,11 @@ _MARK = re.compile(r"#\s*TODO\((EM\d{3})\)")
 
 
 def is_removed(module: Module, use: Use) -> bool:
-  """Whether TF 2.16 and later lack the name of a use."""
+  """Whether TF 2.16 and later lack the name of a use, and run it."""
+  return _is_gone(module, use) and not guards.is_for_older(module, use.node)
+
+
+def _is_gone(module: Module, use: Use) -> bool:
   path = use.symbol.path
   if path in _GONE:
     return True

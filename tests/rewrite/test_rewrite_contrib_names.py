@@ -1,7 +1,10 @@
 """Removed names whose counterparts stand in another place, or are no counterpart of every use."""
 
+import textwrap
+
 import pytest
 
+from migrator.rewrite import engine
 from tests.rewrite.replaced import codes, replaced
 
 AS_INPUT_DATA = (
@@ -49,3 +52,56 @@ LOADED = {
 @pytest.mark.parametrize(("used", "refused"), LOADED.values(), ids=LOADED)
 def test_only_mnist_is_loaded_by_its_name(used, refused):
   assert codes(f"import tensorflow as tf\nx = tf.contrib.learn.datasets.{used}\n") == refused
+
+
+OLD = {
+  "a version": "tf.__version__.startswith('2.2.')",
+  "another one": "tf.__version__ < '2.4'",
+  "numbers": "LooseVersion(tf.__version__) < LooseVersion('1.14')",
+  "never": "False",
+}
+NEW = {
+  "nothing": "x",
+  "a version that is run": "tf.__version__ < '2.16'",
+  "one whose name is longer": "tf.__version__.startswith('2.2')",
+  "a newer one": "tf.__version__ >= '2.4'",
+}
+
+
+@pytest.mark.parametrize("condition", OLD.values(), ids=OLD)
+def test_what_runs_only_with_older_versions_stays_as_it_is(condition):
+  text = f"""
+    import tensorflow as tf
+    if {condition}:
+      from tensorflow.python.keras.mixed_precision.experimental import check
+      check.log = tf.contrib.gan.gan_model
+    y = tf.layers.dense(x, 3)
+  """
+  new = replaced(text)
+  assert "  from tensorflow.python.keras.mixed_precision.experimental import check\n" in new
+  assert "  check.log = tf.contrib.gan.gan_model\n" in new
+  assert "y = runtime.layers.dense(x, 3)" in new
+
+
+@pytest.mark.parametrize("condition", NEW.values(), ids=NEW)
+def test_what_runs_with_newer_versions_too_is_refused(condition):
+  text = f"import tensorflow as tf\nif {condition}:\n  y = tf.contrib.nowhere.model()\n"
+  assert codes(text) == ["EM901"]
+
+
+def test_a_program_whose_removed_names_are_for_older_versions_has_no_todo():
+  text = """
+    import tensorflow as tf
+
+    if tf.__version__ < "1.13":
+      tf.contrib.nowhere.prepare()
+
+    def model_fn(features, labels, mode):
+      return tf.estimator.EstimatorSpec(mode, loss=tf.layers.dense(features, 1))
+
+    estimator = tf.estimator.Estimator(model_fn)
+  """
+  result = engine.rewrite(textwrap.dedent(text), "program.py")
+  assert "TODO" not in result.text
+  assert "tf.contrib.nowhere.prepare()" in result.text
+  assert "runtime.ModelFn(model_fn)" in result.text
