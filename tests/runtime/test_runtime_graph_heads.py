@@ -1,0 +1,55 @@
+"""Heads in the graph of a model_fn, against recordings of TensorFlow 1.15's."""
+
+import json
+from pathlib import Path
+
+import graph_head_cases
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from migrator.runtime import graph_heads
+from migrator.runtime.contrib import estimator
+
+RECORDED = Path(__file__).resolve().parents[2] / "fixtures" / "graph_heads"
+RESULTS = json.loads((RECORDED / "results.json").read_text())
+
+
+class Heads:
+  """The runtime's heads, by the names that the cases use."""
+
+  canned_for_classes = staticmethod(graph_heads.for_classes)
+  canned_binary = graph_heads.BinaryHead
+  canned_multi_class = graph_heads.MultiClassHead
+  canned_regression = graph_heads.RegressionHead
+
+  def __getattr__(self, name):
+    return getattr(estimator, name)
+
+
+def same(found, recorded, where):
+  """Compares numbers within 1e-6 of the greatest, everything else exactly."""
+  if isinstance(recorded, dict):
+    assert list(found) == list(recorded), where
+    for key, value in recorded.items():
+      same(found[key], value, f"{where} {key}")
+  elif isinstance(recorded, list) and len(recorded) == 3 and isinstance(recorded[2], list):
+    assert found[:2] == recorded[:2], where
+    if recorded[0] == "string":
+      assert found[2] == recorded[2], where
+      return
+    scale = max([abs(one) for one in recorded[2]], default=0.0)
+    np.testing.assert_allclose(found[2], recorded[2], rtol=1e-6, atol=1e-6 * scale, err_msg=where)
+  else:
+    assert found == recorded, where
+
+
+def test_the_recordings_are_those_of_the_cases():
+  assert sorted(RESULTS) == sorted(graph_head_cases.CASES)
+
+
+@pytest.mark.parametrize("name", sorted(graph_head_cases.CASES))
+def test_specs_are_those_of_the_heads_of_tensorflow_1(name):
+  found = json.loads(json.dumps(graph_head_cases.run(tf, Heads(), name), sort_keys=True))
+  for mode, recorded in RESULTS[name].items():
+    same(found[mode], {**recorded, "random": found[mode]["random"]}, f"{name} {mode}")
