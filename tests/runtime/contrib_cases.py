@@ -598,3 +598,47 @@ def summaries_of_layers(tf, contrib):
   contrib.slim.summaries.add_scalar_summary(tf.reduce_sum(outputs), "sum", "losses")
   contrib.slim.summaries.add_zero_fraction_summary(outputs)
   return {"outputs": outputs}
+
+
+def _gradients(tf, contrib):
+  v1 = tf.compat.v1
+  weights = v1.get_variable("weights", [3, 2])
+  table = v1.get_variable("table", [5, 3])
+  unused = v1.get_variable("unused", [2])
+  outputs = tf.matmul(tf.gather(table, [0, 3, 3]), weights)
+  optimizer = v1.train.GradientDescentOptimizer(0.1)
+  return outputs, optimizer.compute_gradients(tf.reduce_sum(outputs**2), [weights, table, unused])
+
+
+@case
+def gradients_multiplied_and_clipped(tf, contrib):
+  outputs, pairs = _gradients(tf, contrib)
+  pairs = contrib.training.multiply_gradients(pairs, {pairs[0][1].op.name: 3.0, "table": 0.25})
+  found = {"outputs": outputs, "multiplied": pairs[0][0], "multiplied_rows": pairs[1][0].values}
+  contrib.training.add_gradients_summaries(pairs)
+  pairs = contrib.training.clip_gradient_norms(pairs, 0.5)
+  found.update(clipped=pairs[0][0], clipped_rows=pairs[1][0].values, rows=pairs[1][0].indices)
+  pairs = contrib.training.clip_gradient_norms_fn(0.1)(pairs)
+  found.update(again=pairs[0][0], again_rows=pairs[1][0].values)
+  pairs = contrib.slim.learning.multiply_gradients(pairs, {"weights": 7.0})
+  contrib.slim.learning.add_gradients_summaries(pairs[2:])
+  pairs = contrib.slim.learning.clip_gradient_norms(pairs, 0.3)
+  found.update(last=pairs[0][0], last_rows=pairs[1][0].values)
+  return found
+
+
+@case
+def variables_spread_over_tasks(tf, contrib):
+  v1 = tf.compat.v1
+  greedy = contrib.training.GreedyLoadBalancingStrategy(3, contrib.training.byte_size_load_fn)
+  random, other = (contrib.training.RandomStrategy(5, seed) for seed in (0, 7))
+  tasks = []
+  for number, (shape, dtype) in enumerate(
+    [([4], "float32"), ([3], "float64"), ([], "float32"), ([3, 2], "float32"), ([9], "float32")]
+  ):
+    one = v1.get_variable("v%d" % number, shape, tf.as_dtype(dtype), v1.zeros_initializer())  # noqa: UP031
+    operation = one.op
+    tasks.append([int(strategy(operation)) for strategy in (greedy, random, other)])
+  operation = tf.constant([1.0, 2.0]).op
+  tasks.append([int(greedy(operation)), contrib.training.byte_size_load_fn(operation), 0])
+  return {"tasks": tf.constant(tasks)}

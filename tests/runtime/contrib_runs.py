@@ -11,7 +11,7 @@ import numpy as np
 COLLECTIONS = ("model_variables", "W", "B", "all", "mine", "ends", "biases", "weights")
 # These start as the program made them.
 KEPT = ("local_step", "biased", "learning_rate", "global_step", "beta1_power", "beta2_power")
-SIGNATURES = ("layers", "framework", "lookup", "losses", "crf", "rnn")
+SIGNATURES = ("layers", "framework", "lookup", "losses", "crf", "rnn", "training")
 
 
 def plain(value):

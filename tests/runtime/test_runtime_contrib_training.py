@@ -199,3 +199,43 @@ def test_the_projector_finds_its_configuration_beside_the_events(tmp_path):
 def test_credentials_of_a_worker_are_refused_with_the_way_out():
   with pytest.raises(RuntimeError, match="GOOGLE_APPLICATION_CREDENTIALS"):
     contrib.cloud.configure_gcs(None, credentials={})
+
+
+def test_files_are_found_by_patterns_names_and_lists_of_these(tmp_path):
+  for name in ("train-0", "train-1", "test-0"):
+    (tmp_path / name).write_text("")
+  find = contrib.slim.parallel_reader.get_data_files
+  pattern = str(tmp_path / "train-*")
+  assert sorted(find(pattern)) == [str(tmp_path / "train-0"), str(tmp_path / "train-1")]
+  assert find("no-file") == ["no-file"]
+  assert find(("a", [str(tmp_path / "test-?"), "b"])) == ["a", str(tmp_path / "test-0"), "b"]
+  for nothing in ([], str(tmp_path / "none*")):
+    with pytest.raises(ValueError, match="No data files found in"):
+      find(nothing)
+
+
+def test_what_is_to_be_multiplied_must_have_a_gradient():
+  variable = v1.get_variable("v", [])
+  multiply = contrib.training.multiply_gradients
+  for pairs, factors in (
+    (((None, variable),), {"v": 1}),
+    ([(None, variable)], {}),
+    ([(None, variable)], [1]),
+    ([(None, variable)], {"v": 1}),
+  ):
+    with pytest.raises(ValueError):
+      multiply(pairs, factors)
+  assert multiply([(None, variable)], {"other": 1}) == [(None, variable)]
+
+
+def test_a_variable_is_a_key_of_factors_and_a_graph_of_old_variables_has_their_bytes():
+  found = []
+  for resource in (True, False):
+    variable = v1.get_variable(f"v{resource}", [3, 2], use_resource=resource)
+    (gradient, _), *_ = contrib.training.multiply_gradients(
+      [(tf.ones([3, 2]), variable)], {variable: 4}
+    )
+    found.append((contrib.training.byte_size_load_fn(variable.op), run(gradient)[0].max()))
+  assert found == [(24, 4), (24, 4)]
+  with pytest.raises(ValueError, match="must have a single output"):
+    contrib.training.byte_size_load_fn(tf.unstack(tf.zeros([2]))[0].op)

@@ -1,4 +1,4 @@
-"""`create_train_op` of `tf.contrib.training` and `slim.learning`."""
+"""`tf.contrib.training`: train operations, gradients and the places of variables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,30 @@ from typing import Any, Callable, Optional
 
 import tensorflow as tf
 
+from migrator.runtime.contrib.gradients import (
+  add_gradients_summaries,
+  clip_gradient_norms,
+  clip_gradient_norms_fn,
+  multiply_gradients,
+)
+from migrator.runtime.contrib.placing import (
+  GreedyLoadBalancingStrategy,
+  RandomStrategy,
+  byte_size_load_fn,
+)
+
 v1 = tf.compat.v1
 
-__all__ = ["create_train_op"]
+__all__ = [
+  "GreedyLoadBalancingStrategy",
+  "RandomStrategy",
+  "add_gradients_summaries",
+  "byte_size_load_fn",
+  "clip_gradient_norms",
+  "clip_gradient_norms_fn",
+  "create_train_op",
+  "multiply_gradients",
+]
 
 _USE_GLOBAL_STEP: Any = 0
 
@@ -71,7 +92,7 @@ def create_train_op(
     gradients = transform_grads_fn(gradients)
   if summarize_gradients:
     with tf.name_scope("summarize_grads"):
-      _summarize(gradients)
+      add_gradients_summaries(gradients)
   applied = optimizer.apply_gradients(gradients, global_step=global_step)
   with tf.name_scope("train_op"):
     if check_numerics:
@@ -85,14 +106,3 @@ def _after(operations: list, tensor: Any) -> Any:
   """Returns a tensor once the operations have run."""
   with tf.control_dependencies(operations):
     return tf.identity(tensor)
-
-
-def _summarize(gradients: list) -> None:
-  """Adds a histogram of each gradient and a scalar of its norm."""
-  for gradient, variable in gradients:
-    if gradient is None:
-      v1.logging.info("Var %s has no gradient", variable.op.name)
-      continue
-    values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
-    v1.summary.histogram(variable.op.name + "_gradient", values)
-    v1.summary.scalar(variable.op.name + "_gradient_norm", tf.linalg.global_norm([values]))

@@ -10,7 +10,7 @@ from migrator.runtime.contrib.layers import *  # noqa: F403
 from migrator.runtime.contrib.layers import __all__ as _layers
 from migrator.runtime.contrib.layers import initializers, regularizers
 from migrator.runtime.contrib.layers.pooling import pool
-from migrator.runtime.contrib.slim import learning, summaries
+from migrator.runtime.contrib.slim import learning, parallel_reader, summaries
 
 create_global_step = tf.compat.v1.train.create_global_step
 get_global_step = tf.compat.v1.train.get_global_step
@@ -28,6 +28,7 @@ __all__ = [
   "learning",
   "losses",
   "metrics",
+  "parallel_reader",
   "pool",
   "regularizers",
   "summaries",

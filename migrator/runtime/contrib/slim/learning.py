@@ -1,4 +1,4 @@
-"""`slim.learning.create_train_op`; slim's training loop has no place here."""
+"""`slim.learning.create_train_op` and its parts; slim's training loop has no place here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,19 @@ from typing import Any, Optional
 
 import tensorflow as tf
 
-from migrator.runtime.contrib import training
+from migrator.runtime.contrib import gradients, training
+from migrator.runtime.contrib.gradients import (
+  add_gradients_summaries,
+  clip_gradient_norms,
+  multiply_gradients,
+)
 
-__all__ = ["create_train_op"]
+__all__ = [
+  "add_gradients_summaries",
+  "clip_gradient_norms",
+  "create_train_op",
+  "multiply_gradients",
+]
 
 
 def create_train_op(
@@ -45,16 +55,14 @@ def create_train_op(
     ValueError: if there is nothing to train, or a variable to multiply has no gradient.
   """
 
-  def transform(gradients: list) -> list:
+  def transform(pairs: list) -> list:
     if gradient_multipliers:
       with tf.name_scope("multiply_grads"):
-        gradients = [(_multiplied(g, v, gradient_multipliers), v) for g, v in gradients]
+        pairs = [(gradients.multiplied(g, v, gradient_multipliers), v) for g, v in pairs]
     if clip_gradient_norm > 0:
       with tf.name_scope("clip_grads"):
-        gradients = [
-          (_changed(g, lambda x: tf.clip_by_norm(x, clip_gradient_norm)), v) for g, v in gradients
-        ]
-    return gradients
+        pairs = clip_gradient_norms(pairs, clip_gradient_norm)
+    return pairs
 
   return training.create_train_op(
     total_loss,
@@ -69,21 +77,3 @@ def create_train_op(
     colocate_gradients_with_ops,
     check_numerics,
   )
-
-
-def _changed(gradient: Any, change: Any) -> Any:
-  """Applies a function to the values of a gradient, which may be None or those of some rows."""
-  if isinstance(gradient, tf.IndexedSlices):
-    return tf.IndexedSlices(change(gradient.values), gradient.indices, gradient.dense_shape)
-  return None if gradient is None else change(gradient)
-
-
-def _multiplied(gradient: Any, variable: Any, factors: dict) -> Any:
-  """Scales the gradient of a variable that is named, or is itself a key."""
-  by_name = {getattr(getattr(k, "op", None), "name", k): factor for k, factor in factors.items()}
-  if variable.op.name not in by_name:
-    return gradient
-  if gradient is None:
-    raise ValueError("Requested multiple of `None` gradient.")
-  factor = by_name[variable.op.name]
-  return _changed(gradient, lambda x: x * tf.convert_to_tensor(factor, dtype=x.dtype))
