@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
   from migrator.runtime.tpu.config import InputPipelineConfig, RunConfig, TPUConfig
+  from migrator.runtime.tpu.loops import repeat, while_loop
   from migrator.runtime.tpu.optimizer import CrossShardOptimizer
   from migrator.runtime.tpu.spec import TPUEstimatorSpec
 
@@ -16,6 +17,8 @@ _MODULES = {
   "RunConfig": "config",
   "TPUConfig": "config",
   "TPUEstimatorSpec": "spec",
+  "repeat": "loops",
+  "while_loop": "loops",
 }
 
 __all__ = [
@@ -24,6 +27,8 @@ __all__ = [
   "RunConfig",
   "TPUConfig",
   "TPUEstimatorSpec",
+  "repeat",
+  "while_loop",
 ]
 
 
