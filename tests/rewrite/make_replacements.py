@@ -25,10 +25,17 @@ MODULES = (
   ("tf.estimator.experimental", "hosted_hooks"),
   ("tf.contrib.estimator", "hosted_hooks"),
 )
-# Modules inside of modules, which the table of removed names does not list.
+# Modules that the table of removed names does not list: those inside of modules, and that of TF 1.14.
 INNER = (
   ("tf.contrib.crf.python.ops.crf", "contrib.crf"),
   ("tf.contrib.framework.python.ops.variables", "contrib.framework.variables"),
+  ("tf.contrib.gan", "contrib.gan"),
+  ("tf.contrib.gan.losses", "contrib.gan.losses"),
+  ("tf.contrib.gan.losses.wargs", "contrib.gan.losses.wargs"),
+  ("tf.contrib.gan.python.losses", "contrib.gan.losses"),
+  ("tf.contrib.gan.python.losses.python.losses_impl", "contrib.gan.losses.wargs"),
+  ("tf.contrib.gan.python.namedtuples", "contrib.gan.tuples"),
+  ("tf.contrib.gan.python.train", "contrib.gan"),
   ("tf.contrib.layers.python.layers.initializers", "contrib.layers.initializers"),
   ("tf.contrib.layers.python.layers.layers", "contrib.layers"),
   ("tf.contrib.layers.python.layers.regularizers", "contrib.layers.regularizers"),

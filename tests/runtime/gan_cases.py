@@ -1,0 +1,438 @@
+"""What the recordings of TensorFlow 1.14 and the tests build with `tf.contrib.gan`.
+
+Runs in Python 3.7 with TensorFlow 1.14, too, the last one that had the module. A case is a function
+(tf, gan, layers) -> {"outputs": {name: tensor}, "train": what a step runs, one after the other}, in a graph of
+its own, where `layers` is `tf.layers`.
+"""
+
+from contrib_cases import rows, values
+
+CASES = {}
+
+
+def case(function):
+  """Registers a case under the name of its function."""
+  CASES[function.__name__] = function
+  return function
+
+
+def data(tf, name, count=4, size=3):
+  """Returns a constant [count, size] that depends on the name."""
+  return tf.constant(values(name, [count, size]))
+
+
+def networks(layers, **options):
+  """Returns a generator and a discriminator of one and two layers."""
+
+  def generator(inputs):
+    first = inputs["noise"] if isinstance(inputs, dict) else inputs
+    return layers.dense(first[0] if isinstance(first, list) else first, 3, **options)
+
+  def discriminator(batch, inputs):
+    del inputs
+    return layers.dense(layers.dense(batch, 4, activation=None, **options), 1)
+
+  return generator, discriminator
+
+
+def model(tf, gan, layers, **options):
+  """Returns the model of the networks, of constant data."""
+  return gan.gan_model(
+    *networks(layers), real_data=data(tf, "real"), generator_inputs=rows(tf), **options
+  )
+
+
+def optimizers(tf):
+  """Returns an optimizer for each network, of different kinds."""
+  v1 = tf.compat.v1
+  return v1.train.AdamOptimizer(0.05), v1.train.MomentumOptimizer(0.1, 0.9)
+
+
+def trained(tf, gan, made, loss, *more, **options):
+  """Returns the case of a model that is trained, the discriminator first."""
+  train = gan.gan_train_ops(made, loss, *(more or optimizers(tf)), **options)
+  return {
+    "outputs": {
+      "generated": made.generated_data,
+      "generator": loss.generator_loss,
+      "discriminator": loss.discriminator_loss,
+    },
+    "train": [train.discriminator_train_op, train.generator_train_op, train.global_step_inc_op],
+    "variables": [made.generator_variables, made.discriminator_variables],
+  }
+
+
+@case
+def defaults(tf, gan, layers):
+  made = model(tf, gan, layers)
+  return trained(tf, gan, made, gan.gan_loss(made))
+
+
+@case
+def modified_losses(tf, gan, layers):
+  made = model(tf, gan, layers)
+  losses = gan.losses
+  loss = gan.gan_loss(made, losses.modified_generator_loss, losses.modified_discriminator_loss)
+  return trained(tf, gan, made, loss)
+
+
+@case
+def minimax_losses_without_summaries(tf, gan, layers):
+  made = model(tf, gan, layers)
+  loss = gan.gan_loss(
+    made,
+    generator_loss_fn=gan.losses.minimax_generator_loss,
+    discriminator_loss_fn=lambda one, **options: gan.losses.minimax_discriminator_loss(
+      one, label_smoothing=0.1, generated_weights=0.5, **options
+    ),
+    add_summaries=False,
+  )
+  return trained(tf, gan, made, loss)
+
+
+@case
+def least_squares_losses(tf, gan, layers):
+  made = model(tf, gan, layers)
+  losses = gan.losses
+  loss = gan.gan_loss(
+    made, losses.least_squares_generator_loss, losses.least_squares_discriminator_loss
+  )
+  return trained(tf, gan, made, loss)
+
+
+@case
+def gradient_penalty(tf, gan, layers):
+  def discriminator(batch, inputs):
+    del inputs
+    return layers.dense(layers.dense(batch, 4, tf.tanh), 1)
+
+  made = gan.gan_model(networks(layers)[0], discriminator, data(tf, "real"), rows(tf))
+  return trained(tf, gan, made, gan.gan_loss(made, gradient_penalty_weight=2.0))
+
+
+@case
+def gradient_penalty_of_one_side_with_a_tensor_as_weight(tf, gan, layers):
+  def discriminator(batch, inputs):
+    del inputs
+    return layers.dense(layers.dense(batch, 4, tf.sigmoid), 1)
+
+  made = gan.gan_model(networks(layers)[0], discriminator, data(tf, "real"), rows(tf))
+  loss = gan.gan_loss(
+    made,
+    gradient_penalty_weight=tf.constant(3.0),
+    gradient_penalty_epsilon=1e-3,
+    gradient_penalty_target=0.4,
+    gradient_penalty_one_sided=True,
+    add_summaries=False,
+  )
+  return trained(tf, gan, made, loss)
+
+
+@case
+def regularization(tf, gan, layers):
+  def penalty(weights):
+    return 0.3 * tf.reduce_sum(weights * weights)
+
+  made = gan.gan_model(
+    *networks(layers, kernel_regularizer=penalty),
+    real_data=data(tf, "real"),
+    generator_inputs=rows(tf),
+  )
+  return trained(tf, gan, made, gan.gan_loss(made))
+
+
+def updating(tf, layers):
+  """Returns networks with update operations, whose order does not matter for the discriminator's two."""
+  v1 = tf.compat.v1
+
+  def generator(inputs):
+    return layers.batch_normalization(layers.dense(inputs, 3), training=True, momentum=0.9)
+
+  def discriminator(batch, inputs):
+    del inputs
+    seen = v1.get_variable("moved", initializer=0.5, trainable=False)
+    v1.add_to_collection("update_ops", v1.assign_add(seen, tf.reduce_mean(batch)).op)
+    return layers.dense(batch, 1)
+
+  return generator, discriminator
+
+
+@case
+def update_operations(tf, gan, layers):
+  made = gan.gan_model(*updating(tf, layers), real_data=data(tf, "real"), generator_inputs=rows(tf))
+  return trained(tf, gan, made, gan.gan_loss(made))
+
+
+@case
+def update_operations_outside_of_the_networks(tf, gan, layers):
+  v1 = tf.compat.v1
+  moved = v1.get_variable("moved", initializer=0.5, trainable=False)
+  v1.add_to_collection("update_ops", v1.assign_add(moved, 1.0).op)
+  made = gan.gan_model(*updating(tf, layers), real_data=data(tf, "real"), generator_inputs=rows(tf))
+  loss = gan.gan_loss(made)
+  return trained(tf, gan, made, loss, check_for_unused_update_ops=False)
+
+
+@case
+def update_operations_of_one_network(tf, gan, layers):
+  made = gan.gan_model(*updating(tf, layers), real_data=data(tf, "real"), generator_inputs=rows(tf))
+  updates = tf.compat.v1.get_collection("update_ops", "Generator")
+  return trained(tf, gan, made, gan.gan_loss(made), update_ops=updates)
+
+
+@case
+def inputs_in_a_dictionary(tf, gan, layers):
+  made = gan.gan_model(
+    *networks(layers),
+    real_data=values("real", [4, 3]),
+    generator_inputs={"noise": values("noise", [4, 2]), "code": values("code", [4, 2])},
+  )
+  assert sorted(made.generator_inputs) == ["code", "noise"]
+  return trained(tf, gan, made, gan.gan_loss(made))
+
+
+@case
+def scopes_of_other_names_in_a_shared_one(tf, gan, layers):
+  v1 = tf.compat.v1
+  with v1.variable_scope("shared", reuse=v1.AUTO_REUSE):
+    made = model(tf, gan, layers, generator_scope="G", discriminator_scope="D")
+  loss = gan.gan_loss(made, add_summaries=False)
+  rates = [v1.train.RMSPropOptimizer(learning_rate=0.05) for _ in range(2)]
+  return trained(tf, gan, made, loss, *rates)
+
+
+@case
+def shapes_that_differ(tf, gan, layers):
+  made = gan.gan_model(
+    *networks(layers),
+    real_data=data(tf, "real", 5, 3),
+    generator_inputs=[rows(tf), rows(tf)],
+    check_shapes=False,
+  )
+  loss = gan.gan_loss(
+    made,
+    gan.losses.modified_generator_loss,
+    gan.losses.modified_discriminator_loss,
+    add_summaries=False,
+  )
+  return trained(tf, gan, made, loss)
+
+
+@case
+def generated_data_of_a_pool(tf, gan, layers):
+  made = model(tf, gan, layers)
+  loss = gan.gan_loss(
+    made, tensor_pool_fn=lambda pair: (pair[0], pair[1] * 2.0), add_summaries=False
+  )
+  return trained(tf, gan, made, loss)
+
+
+@case
+def gradients_that_are_summarized_and_changed(tf, gan, layers):
+  made = model(tf, gan, layers)
+
+  def halved(pairs):
+    return [(gradient * 0.5, variable) for gradient, variable in pairs]
+
+  return trained(
+    tf, gan, made, gan.gan_loss(made), transform_grads_fn=halved, summarize_gradients=True
+  )
+
+
+@case
+def classes(tf, gan, layers):
+  def discriminator(batch, inputs):
+    del inputs
+    hidden = layers.dense(batch, 4)
+    return layers.dense(hidden, 1), layers.dense(hidden, 2)
+
+  made = gan.acgan_model(
+    networks(layers)[0],
+    discriminator,
+    data(tf, "real"),
+    rows(tf),
+    tf.one_hot([0, 1, 1, 0], 2),
+  )
+  loss = gan.gan_loss(
+    made,
+    gradient_penalty_weight=2.0,
+    aux_cond_generator_weight=0.7,
+    aux_cond_discriminator_weight=0.6,
+    tensor_pool_fn=lambda pair: (pair[0], pair[1] + 1.0),
+  )
+  return trained(tf, gan, made, loss)
+
+
+class Normal(object):  # noqa: UP004
+  """A distribution with a variance of 1, but for what does not depend on its mean."""
+
+  def __init__(self, mean):
+    self._mean = mean
+
+  def log_prob(self, value):
+    return -0.5 * (value - self._mean) * (value - self._mean)
+
+
+@case
+def mutual_information(tf, gan, layers):
+  def generator(inputs):
+    return layers.dense(tf.concat(inputs, 1), 3)
+
+  def discriminator(batch, inputs):
+    del inputs
+    hidden = layers.dense(batch, 4)
+    return layers.dense(hidden, 1), [Normal(layers.dense(hidden, 2))]
+
+  made = gan.infogan_model(
+    generator, discriminator, data(tf, "real"), [rows(tf)], [data(tf, "code", 4, 2)]
+  )
+  loss = gan.gan_loss(made, mutual_information_penalty_weight=0.5)
+  return trained(tf, gan, made, loss)
+
+
+@case
+def cycles(tf, gan, layers):
+  made = gan.cyclegan_model(*networks(layers), data_x=data(tf, "x"), data_y=data(tf, "y"))
+  loss = gan.cyclegan_loss(made, cycle_consistency_loss_weight=2.0)
+  train = gan.gan_train_ops(made, loss, *optimizers(tf))
+  return {
+    "outputs": {
+      "x": made.reconstructed_x,
+      "y": made.reconstructed_y,
+      "x2y": loss.loss_x2y.generator_loss,
+      "y2x": loss.loss_y2x.discriminator_loss,
+    },
+    "train": [
+      *train.discriminator_train_op,
+      *train.generator_train_op,
+      train.global_step_inc_op,
+    ],
+  }
+
+
+def _combined(tf, gan, layers, **options):
+  made = model(tf, gan, layers)
+  other = tf.reduce_sum(made.generated_data * made.generated_data)
+  loss = gan.losses.combine_adversarial_loss(
+    gan.gan_loss(made, gan.losses.modified_generator_loss), made, other, **options
+  )
+  return trained(tf, gan, made, loss)
+
+
+@case
+def combined_with_another_loss(tf, gan, layers):
+  return _combined(tf, gan, layers, weight_factor=0.3)
+
+
+@case
+def combined_by_the_ratio_of_gradients(tf, gan, layers):
+  return _combined(tf, gan, layers, gradient_ratio=2.0)
+
+
+@case
+def combined_with_nothing(tf, gan, layers):
+  return _combined(tf, gan, layers, weight_factor=0, gradient_summaries=False)
+
+
+@case
+def losses_of_tensors(tf, gan, layers):
+  del layers
+  losses = gan.losses.wargs
+  generated, real = data(tf, "generated", 4, 2), data(tf, "real", 4, 2)
+  weights = tf.constant([[1.0], [0.0], [2.0], [0.5]])
+  outputs = {}
+  for kind in ("wasserstein", "minimax", "modified", "least_squares"):
+    of_generator = getattr(losses, kind + "_generator_loss")
+    of_discriminator = getattr(losses, kind + "_discriminator_loss")
+    outputs[kind + "_generator"] = of_generator(
+      generated, weights=weights, reduction="weighted_sum", add_summaries=True
+    )
+    outputs[kind + "_discriminator"] = of_discriminator(
+      real, generated, real_weights=weights, generated_weights=2.0, scope="own", add_summaries=True
+    )
+    outputs[kind + "_none"] = of_discriminator(
+      real, generated, loss_collection=None, reduction="none"
+    )
+  labels = tf.one_hot([0, 1, 1, 0], 2)
+  outputs["classes"] = losses.acgan_discriminator_loss(
+    real, generated, labels, label_smoothing=0.1, real_weights=[1.0, 0.0, 2.0, 1.0]
+  )
+  outputs["generated_classes"] = losses.acgan_generator_loss(generated, labels, weights=0.5)
+  outputs["labels"] = losses.least_squares_discriminator_loss(
+    real, generated, real_label=0.9, fake_label=-1
+  )
+  outputs["cycle"] = losses.cycle_consistency_loss(
+    real, generated, generated, real, add_summaries=True
+  )
+  outputs["information"] = losses.mutual_information_penalty(
+    [real], [Normal(generated)], weights=2.0
+  )
+  return {"outputs": outputs, "train": []}
+
+
+@case
+def an_argument_that_is_none_means_the_default(tf, gan, layers):
+  made = model(tf, gan, layers)
+  loss = gan.losses.wasserstein_generator_loss(made, loss_collection=None, weights=None)
+  return {"outputs": {"loss": loss}, "train": []}
+
+
+def _unused(tf, gan, layers):
+  v1 = tf.compat.v1
+  made = model(tf, gan, layers)
+  moved = v1.get_variable("moved", initializer=0.5, trainable=False)
+  v1.add_to_collection("update_ops", v1.assign_add(moved, 1.0).op)
+  return gan.gan_train_ops(made, gan.gan_loss(made), *optimizers(tf))
+
+
+# {name: (kind of the error, what raises it)}.
+ERRORS = {
+  "shapes": (
+    ValueError,
+    lambda tf, gan, layers: gan.gan_model(*networks(layers), data(tf, "real", 4, 5), rows(tf)),
+  ),
+  "pair": (
+    TypeError,
+    lambda tf, gan, layers: gan.acgan_model(
+      lambda inputs: inputs, lambda batch, inputs: None, data(tf, "real"), rows(tf), None
+    ),
+  ),
+  "negative": (
+    ValueError,
+    lambda tf, gan, layers: gan.gan_loss(model(tf, gan, layers), gradient_penalty_weight=-1.0),
+  ),
+  "classes": (
+    ValueError,
+    lambda tf, gan, layers: gan.gan_loss(model(tf, gan, layers), aux_cond_generator_weight=1.0),
+  ),
+  "information": (
+    ValueError,
+    lambda tf, gan, layers: gan.gan_loss(
+      model(tf, gan, layers), mutual_information_penalty_weight=1.0
+    ),
+  ),
+  "twice": (
+    ValueError,
+    lambda tf, gan, layers: gan.losses.wasserstein_generator_loss(
+      model(tf, gan, layers), discriminator_gen_outputs=3
+    ),
+  ),
+  "absent": (
+    ValueError,
+    lambda tf, gan, layers: gan.losses.acgan_generator_loss(model(tf, gan, layers)),
+  ),
+  "neither": (ValueError, _combined),
+  "both": (
+    ValueError,
+    lambda tf, gan, layers: _combined(tf, gan, layers, weight_factor=1.0, gradient_ratio=1.0),
+  ),
+  "direction": (
+    ValueError,
+    lambda tf, gan, layers: gan.cyclegan_loss(model(tf, gan, layers)),
+  ),
+  "cycle": (
+    ValueError,
+    lambda tf, gan, layers: gan.losses.cycle_consistency_loss(model(tf, gan, layers)),
+  ),
+  "unused": (ValueError, _unused),
+}
