@@ -136,3 +136,20 @@ def test_a_block_that_names_its_scope_ends_the_network_in_what_is_read_behind_it
   found = split(THREE_BRANCHES.replace("    best =", scoped.lstrip("\n"), 1))
   assert found["forward"].rstrip().endswith("return logits")
   assert found["loss_fn"].startswith("def loss_fn(labels, logits):")
+
+
+def test_two_spellings_of_the_same_of_tensorflow_are_the_same():
+  other = BRANCHES.replace(
+    "        loss = tf.losses.sparse", "        loss = tf.compat.v1.losses.sparse"
+  )
+  assert other.count("compat.v1") == 1
+  assert "def loss_fn(labels, logits):" in transformed(HEAD + other + CALLS)
+
+
+def test_a_name_that_tensorflow_2_has_too_is_not_the_one_of_its_own():
+  other = BRANCHES.replace("x = tf.layers.dropout(", "x = tf.layers.dropout(1 * ")
+  other = other.replace("logits = network(x, training=True)", "logits = tf.nn.moments(x, [1])[0]")
+  other = other.replace(
+    "logits = network(x, training=False)", "logits = tf.compat.v2.nn.moments(x, [1])[0]"
+  )
+  assert "EM234" in codes(run(HEAD + other + CALLS))

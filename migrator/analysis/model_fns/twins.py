@@ -11,8 +11,10 @@ import ast
 from collections.abc import Iterable
 from typing import Optional
 
+from migrator.analysis import facts, symbols
 from migrator.analysis.model_fns.modes import TRAIN, Function, Leaf
 from migrator.analysis.model_fns.pieces import TRAINING
+from migrator.analysis.module import Module
 
 _Twins = dict[int, tuple[int, frozenset[ast.Constant]]]
 
@@ -33,7 +35,9 @@ def merged(
   train = leaves.get(TRAIN)
   if train is None:
     return leaves, set()
-  twins = {mode: _twins(train, found) for mode, found in leaves.items() if mode != TRAIN}
+  twins = {
+    mode: _twins(function.module, train, found) for mode, found in leaves.items() if mode != TRAIN
+  }
   # Which constants each other mode has as False; a statement that modes share has none.
   differ: dict[int, set[frozenset[ast.Constant]]] = {}
   positions = {leaf.node: i for i, leaf in enumerate(train)}
@@ -56,7 +60,7 @@ def merged(
   return leaves, {constant for constants in good.values() for constant in constants}
 
 
-def _twins(train: list[Leaf], other: list[Leaf]) -> _Twins:
+def _twins(module: Module, train: list[Leaf], other: list[Leaf]) -> _Twins:
   """Index in another mode -> index in the training and constants, in the order of both."""
   positions = {leaf.node: i for i, leaf in enumerate(train)}
   shared = [positions.get(leaf.node) for leaf in other]
@@ -69,7 +73,7 @@ def _twins(train: list[Leaf], other: list[Leaf]) -> _Twins:
       continue
     end = next((i for i in shared[index:] if i is not None), len(train))
     for candidate in range(begin, end):
-      constants = _same_leaf(train[candidate], leaf)
+      constants = _same_leaf(module, train[candidate], leaf)
       if constants is not None:
         found[index] = candidate, frozenset(constants)
         begin = candidate + 1
@@ -77,30 +81,33 @@ def _twins(train: list[Leaf], other: list[Leaf]) -> _Twins:
   return found
 
 
-def _same_leaf(train: Leaf, other: Leaf) -> Optional[list[ast.Constant]]:
+def _same_leaf(module: Module, train: Leaf, other: Leaf) -> Optional[list[ast.Constant]]:
   if isinstance(train.node, ast.Return) or len(train.withs) != len(other.withs):
     return None
   heads = zip(train.withs, other.withs)
-  if not all(_same([*a.items], [*b.items]) == [] for a, b in heads):
+  if not all(_same(module, [*a.items], [*b.items]) == [] for a, b in heads):
     return None
-  return _same(train.node, other.node)
+  return _same(module, train.node, other.node)
 
 
-def _same(train, other) -> Optional[list[ast.Constant]]:
+def _same(module: Module, train, other) -> Optional[list[ast.Constant]]:
   """The constants that are True in the one and False in the other; None if more is different."""
   if type(train) is not type(other):
     return None
   if isinstance(train, list):
     if len(train) != len(other):
       return None
-    parts = [_same(a, b) for a, b in zip(train, other)]
+    parts = [_same(module, a, b) for a, b in zip(train, other)]
   elif isinstance(train, ast.Constant):
     if train.value is True and other.value is False:
       return [train]
     equal = type(train.value) is type(other.value) and train.value == other.value
     return [] if equal else None
+  elif isinstance(train, ast.Attribute) and _is_same_symbol(module, train, other):
+    return []
   elif isinstance(train, ast.AST):
-    parts = [_same(getattr(train, f, None), getattr(other, f, None)) for f in train._fields]
+    fields = train._fields
+    parts = [_same(module, getattr(train, f, None), getattr(other, f, None)) for f in fields]
   else:
     return [] if train == other else None
   found: list[ast.Constant] = []
@@ -109,3 +116,16 @@ def _same(train, other) -> Optional[list[ast.Constant]]:
       return None
     found += part
   return found
+
+
+def _is_same_symbol(module: Module, one: ast.Attribute, other: ast.Attribute) -> bool:
+  """Whether two spellings mean the same of TensorFlow, as `tf.losses` and `tf.compat.v1.losses`."""
+  first, second = module.resolve(one), module.resolve(other)
+  if first is None or second is None or not symbols.is_tensorflow(first):
+    return False
+  if first.path != second.path or first.private or second.private:
+    return False
+  # Plain `tf` is `tf.compat.v1` in TF1, which is where a name comes from that TF2 does not have.
+  is_tf1 = facts.is_tf1_name(first.path) or facts.written_for_tf1(module) is not None
+  plain = "v1" if is_tf1 else "v2"
+  return (first.api or plain) == (second.api or plain)
