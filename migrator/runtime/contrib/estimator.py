@@ -143,10 +143,12 @@ def forward_features(
     sparse_default_values: for sparse features, which become dense, the value of what is missing.
 
   Raises:
-    TypeError: if keys are of another type.
+    TypeError: if the model is another one, or keys are of another type.
     ValueError: when the model is built, if the predictions are no dict or have the key, there is no such
       feature, or one is sparse and has no default value.
   """
+  if not isinstance(estimator, ModelFn):
+    raise TypeError(f"forward_features takes a runtime.ModelFn here. Given: {type(estimator)}")
   if isinstance(keys, str):
     keys = [keys]
   if keys is not None and not isinstance(keys, (list, tuple)):
