@@ -65,7 +65,7 @@ def test_modules_that_a_program_imports_are_counted_apart(folder):
   )
   _, _, err = rewrite("main.py", "nets.py", "losses.py")
   assert "1 of 1 estimator and 2 of 2 modules would be rewritten, 3 files to change" in err
-  (folder / "losses.py").write_text("import tensorflow as tf\nx = tf.contrib.gan.gan_loss(3)\n")
+  (folder / "losses.py").write_text("import tensorflow as tf\nx = tf.contrib.gan.gan_train(3)\n")
   _, _, err = rewrite("main.py", "nets.py", "losses.py")
   assert "1 of 1 estimator and 1 of 2 modules would be rewritten, 2 files to change" in err
   assert "left to you: 1 module and" in err

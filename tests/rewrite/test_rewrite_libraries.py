@@ -76,7 +76,7 @@ def test_a_module_of_the_same_name_in_another_project_is_not_meant(run):
 
 
 def test_a_name_without_a_replacement_keeps_the_module_and_is_said_at_the_import(run):
-  networks = NETWORKS + "\n  y = tf.contrib.gan.gan_model\n"
+  networks = NETWORKS + "\n  y = tf.contrib.gan.gan_train\n"
   texts, results = run({"program.py": PROGRAM, "networks.py": networks})
   assert texts["networks.py"] == textwrap.dedent(networks)
   assert "EM901" in _codes(results["networks.py"])
