@@ -263,7 +263,7 @@ def classes(tf, gan, layers):
   return trained(tf, gan, made, loss)
 
 
-class Normal(object):  # noqa: UP004
+class Normal:
   """A distribution with a variance of 1, but for what does not depend on its mean."""
 
   def __init__(self, mean):
@@ -375,6 +375,72 @@ def an_argument_that_is_none_means_the_default(tf, gan, layers):
   made = model(tf, gan, layers)
   loss = gan.losses.wasserstein_generator_loss(made, loss_collection=None, weights=None)
   return {"outputs": {"loss": loss}, "train": []}
+
+
+def program_input(tf):
+  """Returns the batches of the programs: (noise [4, 2], data [4, 3])."""
+  batches = (values("program noise", [12, 2]), values("program data", [12, 3]))
+  return tf.data.Dataset.from_tensor_slices(batches).repeat().batch(4, drop_remainder=True)
+
+
+def _program_networks(tf, layers):
+  """Returns networks that start with the same numbers everywhere."""
+
+  def dense(inputs, units):
+    shape = [int(inputs.shape[-1]), units]
+    start = tf.compat.v1.constant_initializer(values(f"start {shape}", shape))
+    return layers.dense(inputs, units, kernel_initializer=start)
+
+  return (
+    lambda noise: dense(tf.tanh(dense(noise, 4)), 3),
+    lambda batch, noise: dense(tf.tanh(dense(batch, 5)), 1),
+  )
+
+
+def alternating_program(tf, gan, api):
+  """Returns a model_fn whose hooks train the networks, one after the other."""
+
+  def model_fn(features, labels, mode):
+    made = gan.gan_model(*_program_networks(tf, api.layers), labels, features)
+    loss = gan.gan_loss(
+      made, gan.losses.modified_generator_loss, gan.losses.modified_discriminator_loss
+    )
+    total = loss.generator_loss + loss.discriminator_loss
+    if mode != "train":
+      return api.EstimatorSpec(mode, predictions=made.generated_data, loss=total)
+    train = gan.gan_train_ops(made, loss, *optimizers(tf))
+    hooks = gan.get_sequential_train_hooks(gan.GANTrainSteps(1, 2))(train)
+    return api.EstimatorSpec(
+      mode, loss=total, train_op=train.global_step_inc_op, training_hooks=hooks
+    )
+
+  return model_fn
+
+
+def looping_program(tf, gan, api):
+  """Returns a model_fn that reads a train operation in a loop, which runs it once all the same."""
+  v1 = tf.compat.v1
+
+  def model_fn(features, labels, mode):
+    with v1.variable_scope("shared", reuse=v1.AUTO_REUSE):
+      made = gan.gan_model(*_program_networks(tf, api.layers), labels, features)
+    loss = gan.gan_loss(made, add_summaries=False)
+    if mode != "train":
+      return api.EstimatorSpec(mode, predictions=made.generated_data, loss=loss.discriminator_loss)
+    rates = [v1.train.RMSPropOptimizer(learning_rate=0.05) for _ in range(2)]
+    train = gan.gan_train_ops(made, loss, *rates)
+    rounds = api.while_loop(
+      lambda i, x: i < 5, lambda i, x: (i + 1, train.discriminator_train_op), [0, 0.0]
+    )
+    counted = v1.train.get_global_step().assign_add(1)
+    return api.EstimatorSpec(
+      mode, loss=loss.discriminator_loss, train_op=tf.group(*rounds, counted)
+    )
+
+  return model_fn
+
+
+PROGRAMS = {"alternating": alternating_program, "looping": looping_program}
 
 
 def _unused(tf, gan, layers):

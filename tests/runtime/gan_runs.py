@@ -81,6 +81,32 @@ def run(tf, gan, layers, name):
   return result
 
 
+def train(tf, gan, api, name, directory):
+  """Returns what a program of 4 steps, and 2 more from its checkpoint, leaves there and loses then.
+
+  Args:
+    tf: TensorFlow.
+    gan: `tf.contrib.gan`.
+    api: has `Estimator`, `EstimatorSpec`, `layers`, `while_loop` and `latest_checkpoint`.
+    name: a program of `gan_cases`.
+    directory: that of the model.
+  """
+
+  def input_fn():
+    return gan_cases.program_input(tf)
+
+  for steps in (4, 2):
+    estimator = api.Estimator(gan_cases.PROGRAMS[name](tf, gan, api), directory)
+    estimator.train(input_fn, steps=steps)
+  reader = tf.train.load_checkpoint(api.latest_checkpoint(directory))
+  found = {one: plain(reader.get_tensor(one)) for one in reader.get_variable_to_shape_map()}
+  metrics = estimator.evaluate(input_fn, steps=3)
+  return {
+    "variables": found,
+    "metrics": {key: plain(one) for key, one in metrics.items()},
+  }
+
+
 def errors(tf, gan, layers):
   """Returns {case: kind of the error that it raises}."""
   found = {}
@@ -94,7 +120,7 @@ def errors(tf, gan, layers):
   return found
 
 
-class _Session(object):  # noqa: UP004
+class _Session:
   """Keeps what it is asked to run."""
 
   def __init__(self):
@@ -104,7 +130,7 @@ class _Session(object):  # noqa: UP004
     self.asked.append(fetches)
 
 
-class _Context(object):  # noqa: UP004
+class _Context:
   """What a hook gets in front of a step."""
 
   def __init__(self, session):

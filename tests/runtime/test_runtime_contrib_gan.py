@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from migrator import runtime
 from migrator.runtime import layers
 from migrator.runtime.contrib import gan
 
@@ -53,6 +54,22 @@ def test_networks_lose_and_train_as_in_tensorflow_1(name):
   for i, step in enumerate(recorded["trained"]):
     for j, one in enumerate(step):
       same(found["trained"][i][j], one, f"what operation {j} gives in step {i}")
+
+
+class Api:
+  """What takes the place of the names that TensorFlow 2.16 removed."""
+
+  Estimator = runtime.ModelFn
+  EstimatorSpec = runtime.EstimatorSpec
+  latest_checkpoint = staticmethod(runtime.latest_checkpoint)
+  layers = layers
+  while_loop = staticmethod(runtime.tpu.while_loop)
+
+
+@pytest.mark.parametrize("name", sorted(gan_cases.PROGRAMS))
+def test_a_program_trains_and_goes_on_as_its_estimator_did(name, tmp_path):
+  found = json.loads(json.dumps(gan_runs.train(tf, gan, Api, name, str(tmp_path))))
+  same(found, RECORDING["programs"][name], name)
 
 
 def test_what_was_an_error_is_one():
