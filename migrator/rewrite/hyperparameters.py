@@ -41,8 +41,8 @@ def plan_spellings(plan: Plan) -> list[ast.AST]:
 
 def _is_plain(plan: Plan, call: ast.Call) -> bool:
   """Whether a call gives nothing but values by name: a list of mixed types, an HParams refused."""
-  names = [k.arg for k in call.keywords]
-  return not call.args and None not in names and not {"hparam_def", "model_structure"} & {*names}
+  names = {k.arg for k in call.keywords}
+  return not call.args and not {"hparam_def", "model_structure"} & names
 
 
 def _asks_more(plan: Plan, calls: list[ast.Call]) -> bool:

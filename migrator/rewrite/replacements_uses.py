@@ -8,7 +8,7 @@ from typing import Optional
 
 from migrator.analysis import aliases, facts, guards, stars, symbols
 from migrator.analysis.binding import Binding
-from migrator.analysis.module import Module, Use
+from migrator.analysis.module import UNKNOWN, Module, Use
 from migrator.rewrite import compat, dimensions, replacements, same_names
 from migrator.rewrite import replacements_imports as imported
 from migrator.rewrite.plan import Plan, Unsupported
@@ -16,8 +16,15 @@ from migrator.rewrite.plan import Plan, Unsupported
 _TF = symbols.Symbol("tf")
 # Arguments that the strategies of contrib took and those of tf.distribute do not.
 _STRATEGY = ("devices", "device", "cross_device_ops")
-# {function of the runtime: what it takes as its first argument}.
-_ONLY = {"runtime.contrib.datasets.load_dataset": ("name", ("mnist",))}
+# {function of the runtime: its parameters, the one that it takes less for than TF1's, what it takes}.
+_RUN = tuple("experiment_fn output_dir schedule run_config hparams".split())
+_SCHEDULES = "continuous_train_and_eval evaluate local_run test train train_and_evaluate".split()
+_ONLY: dict[str, tuple[tuple[str, ...], str, tuple]] = {
+  "runtime.contrib.datasets.load_dataset": (("name",), "name", ("mnist",)),
+  "runtime.contrib.learn.run": (_RUN, "schedule", (None, UNKNOWN, *_SCHEDULES)),
+}
+# {class of the runtime: the arguments that it takes as None or False only}.
+_WITHOUT = {"runtime.contrib.learn.Experiment": ("checkpoint_and_export", "eval_metrics")}
 # Arguments of `batch_norm` that switch to another computation.
 _RENORMALIZATION = ("renorm", "adjustment")
 
@@ -131,14 +138,22 @@ class _FilePass:
 
   def _is_other(self, node: ast.AST, path: str) -> bool:
     """Whether a function that offers less than TF1's is used for what may be something else."""
+    call = self._module.parents.get(node)
+    called = call if isinstance(call, ast.Call) and call.func is node else None
+    for keyword in called.keywords if called is not None else ():
+      if keyword.arg in _WITHOUT.get(path, ()) and self._module.constant(keyword.value) not in (
+        None,
+        False,
+      ):
+        return True
     if path not in _ONLY:
       return False
-    name, offered = _ONLY[path]
-    call = self._module.parents.get(node)
-    if not isinstance(call, ast.Call) or call.func is not node:
+    parameters, name, offered = _ONLY[path]
+    bound = facts.bind_arguments(called, parameters) if called is not None else None
+    if bound is None:
       return True
-    given = (facts.bind_arguments(call, (name,)) or {}).get(name)
-    return given is None or self._module.constant(given.value) not in offered
+    value = self._module.constant(bound[name].value) if name in bound else None
+    return value not in offered
 
   def _refuse_renormalization(self, node: ast.AST) -> None:
     """EM912 where a call asks for what `batch_norm` of the runtime does not offer."""

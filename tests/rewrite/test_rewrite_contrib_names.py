@@ -105,3 +105,51 @@ def test_a_program_whose_removed_names_are_for_older_versions_has_no_todo():
   assert "TODO" not in result.text
   assert "tf.contrib.nowhere.prepare()" in result.text
   assert "runtime.ModelFn(model_fn)" in result.text
+
+
+EXPERIMENT = """
+  import tensorflow as tf
+  from tensorflow.contrib.learn import learn_runner
+  from tensorflow.contrib.learn.python.learn.utils import saved_model_export_utils
+
+  def model_fn(features, labels, mode):
+    return tf.estimator.EstimatorSpec(mode, loss=tf.layers.dense(features, 1))
+
+  def experiment_fn(run_config, hparams):
+    strategies = saved_model_export_utils.make_export_strategy(serving)
+    return tf.contrib.learn.Experiment(
+      tf.estimator.Estimator(model_fn, config=run_config), train, test, export_strategies=strategies
+    )
+
+  learn_runner.run(
+    experiment_fn, run_config=tf.contrib.learn.RunConfig(model_dir="d"), schedule="train"
+  )
+"""
+
+
+def test_an_experiment_is_one_of_the_runtime():
+  result = engine.rewrite(textwrap.dedent(EXPERIMENT), "program.py")
+  assert "TODO" not in result.text
+  assert "return runtime.contrib.learn.Experiment(\n" in result.text
+  assert "from migrator.runtime.contrib import learn as learn_runner" in result.text
+  assert "learn_runner.run(\n" in result.text
+  assert "= saved_model_export_utils.make_export_strategy(serving)" in result.text
+  assert "learn as saved_model_export_utils" in result.text
+
+
+REFUSED = {
+  "a schedule of a cluster": ('schedule="train"', 'schedule="run_std_server"'),
+  "other checkpoints": ("train, test,", "train, test, checkpoint_and_export=True,"),
+  "metrics of its own": ("train, test,", "train, test, eval_metrics=METRICS,"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), REFUSED.values(), ids=REFUSED)
+def test_what_experiments_of_the_runtime_do_not_offer_is_refused(old, new):
+  assert old in EXPERIMENT
+  assert codes(EXPERIMENT.replace(old, new)) == ["EM901"]
+
+
+@pytest.mark.parametrize("new", ["schedule=None", "schedule=SCHEDULE", "hparams=3"])
+def test_a_schedule_may_be_left_out_or_unknown(new):
+  assert codes(EXPERIMENT.replace('schedule="train"', new)) == []

@@ -27,6 +27,11 @@ def test_hparams_become_a_namespace(more):
   assert result.complete
 
 
+def test_values_of_a_dict_become_attributes_too():
+  result = rewritten("", f"p = {HPARAMS}(rate=0.1, **values)\n")
+  assert "p = types.SimpleNamespace(rate=0.1, **values)\n" in result.text
+
+
 @pytest.mark.parametrize(
   ("more", "made"),
   [
@@ -34,7 +39,7 @@ def test_hparams_become_a_namespace(more):
     ("p.values()\n", f"p = {HPARAMS}(rate=0.1)\n"),
     ("def f(hparams):\n    return hparams.get('rate')\n", f"p = {HPARAMS}(rate=0.1)\n"),
     ("'rate' in hparams\n", f"hparams = {HPARAMS}(rate=0.1)\n"),
-    ("", f"hparams = {HPARAMS}(**values)\n"),
+    ("", f"hparams = {HPARAMS}(values)\n"),
     ("", f"hparams = {HPARAMS}(hparam_def=values)\n"),
     ("", f"make = {HPARAMS}\n"),
     ("", f"types = 3\nhparams = {HPARAMS}(rate=0.1)\n"),

@@ -183,7 +183,7 @@ class LatestExporter(_SavedModelExporter):
     result = super().export(
       estimator, export_path, checkpoint_path, eval_result, is_the_final_export
     )
-    _delete_old(export_path, self._exports_to_keep)
+    delete_old(export_path, self._exports_to_keep)
     return result
 
 
@@ -264,7 +264,7 @@ class BestExporter(_SavedModelExporter):
     result = super().export(
       estimator, export_path, checkpoint_path, eval_result, is_the_final_export
     )
-    _delete_old(export_path, self._exports_to_keep)
+    delete_old(export_path, self._exports_to_keep)
     self._has_exported = True
     return result
 
@@ -301,7 +301,7 @@ def _check_compare_fn(compare_fn: Any) -> None:
     raise ValueError(f"compare_fn ({compare_fn}) has following not expected args: {others}")
 
 
-def _delete_old(directory: str, keep: Optional[int]) -> None:
+def delete_old(directory: str, keep: Optional[int]) -> None:
   """Deletes all exports of a directory but the newest."""
   if keep is None or not tf.io.gfile.isdir(directory):
     return
