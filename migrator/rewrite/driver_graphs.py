@@ -129,13 +129,25 @@ def plan_switch(plan: Plan) -> None:
     for edit in plan.statements.values()
   )
   function = f"{name}.{'' if is_v1 else 'compat.v1.'}disable_eager_execution"
-  first = next((s for s in plan.module.tree.body if not _is_head(s)), None)
+  body = plan.module.tree.body
+  # A notebook may do other things before it imports TensorFlow.
+  bound = next((i for i, s in enumerate(body) if _imports(s, name)), -1)
+  first = next((s for s in body[bound + 1 :] if not _is_head(s)), None)
   assert first is not None, "the call that was found stands in a statement"
   if first not in plan.statements:
     # What stands above the statement stays with it.
     plan.statements[first] = StatementEdit(leading_first=False)
   line = f"{function}()  # Graphs are made outside of the model_fn, too."
   plan.statements[first].before[:0] = ["", line]
+
+
+def _imports(statement: ast.stmt, name: str) -> bool:
+  """Whether a statement of the module, or one in it, imports something under a name."""
+  return any(
+    isinstance(node, (ast.Import, ast.ImportFrom))
+    and any((alias.asname or alias.name.partition(".")[0]) == name for alias in node.names)
+    for node in (statement, *_own(statement))
+  )
 
 
 def _is_head(statement: ast.stmt) -> bool:

@@ -70,6 +70,18 @@ def test_a_driver_with_a_graph_of_its_own_turns_eager_execution_off_below_the_im
   assert lines[place + 2 : place + 4] == ["# The flags.", "FLAGS = tf.app.flags.FLAGS"]
 
 
+@pytest.mark.parametrize("start", ["import sys\nprint(sys.path)\n", "if True:\n  TOP = 1\n"])
+def test_the_switch_stands_below_the_import_of_tensorflow_where_other_things_come_first(start):
+  main = "x = tf.placeholder(tf.float32, [None, 4])"
+  text = start + PROGRAM.replace("{main}", f"  {main}").replace("{functions}", "")
+  result = run(text)
+  assert result.changed and not result.left
+  lines = result.text.split("\n")
+  place = next(i for i, line in enumerate(lines) if line.startswith(SWITCH))
+  assert lines.index("import tensorflow.compat.v1 as tf") < place
+  assert place < lines.index("FLAGS = tf.app.flags.FLAGS")
+
+
 def test_a_model_fn_is_not_taken_apart_beside_graphs_and_the_finding_names_the_call():
   result = rewritten("print(tf.placeholder(tf.float32, [None]))")
   reason = next(f.message for f in result.findings if f.code == "EM234")
