@@ -69,14 +69,6 @@ def defaults(tf, gan, layers):
 
 
 @case
-def modified_losses(tf, gan, layers):
-  made = model(tf, gan, layers)
-  losses = gan.losses
-  loss = gan.gan_loss(made, losses.modified_generator_loss, losses.modified_discriminator_loss)
-  return trained(tf, gan, made, loss)
-
-
-@case
 def minimax_losses_without_summaries(tf, gan, layers):
   made = model(tf, gan, layers)
   loss = gan.gan_loss(
@@ -91,8 +83,13 @@ def minimax_losses_without_summaries(tf, gan, layers):
 
 
 @case
-def least_squares_losses(tf, gan, layers):
-  made = model(tf, gan, layers)
+def least_squares_losses_of_inputs_in_a_dictionary(tf, gan, layers):
+  made = gan.gan_model(
+    *networks(layers),
+    real_data=values("real", [4, 3]),
+    generator_inputs={"noise": values("noise", [4, 2]), "code": values("code", [4, 2])},
+  )
+  assert sorted(made.generator_inputs) == ["code", "noise"]
   losses = gan.losses
   loss = gan.gan_loss(
     made, losses.least_squares_generator_loss, losses.least_squares_discriminator_loss
@@ -181,17 +178,6 @@ def update_operations_of_one_network(tf, gan, layers):
 
 
 @case
-def inputs_in_a_dictionary(tf, gan, layers):
-  made = gan.gan_model(
-    *networks(layers),
-    real_data=values("real", [4, 3]),
-    generator_inputs={"noise": values("noise", [4, 2]), "code": values("code", [4, 2])},
-  )
-  assert sorted(made.generator_inputs) == ["code", "noise"]
-  return trained(tf, gan, made, gan.gan_loss(made))
-
-
-@case
 def scopes_of_other_names_in_a_shared_one(tf, gan, layers):
   v1 = tf.compat.v1
   with v1.variable_scope("shared", reuse=v1.AUTO_REUSE):
@@ -255,7 +241,6 @@ def classes(tf, gan, layers):
   )
   loss = gan.gan_loss(
     made,
-    gradient_penalty_weight=2.0,
     aux_cond_generator_weight=0.7,
     aux_cond_discriminator_weight=0.6,
     tensor_pool_fn=lambda pair: (pair[0], pair[1] + 1.0),
@@ -331,7 +316,13 @@ def combined_by_the_ratio_of_gradients(tf, gan, layers):
 
 @case
 def combined_with_nothing(tf, gan, layers):
-  return _combined(tf, gan, layers, weight_factor=0, gradient_summaries=False)
+  del layers
+  other = tf.constant(3.0)
+  loss = gan.losses.wargs.combine_adversarial_loss(
+    other, tf.constant(2.0), weight_factor=0, variables=[], gradient_summaries=False
+  )
+  assert loss is other
+  return {"outputs": {"loss": loss}, "train": []}
 
 
 @case
@@ -487,10 +478,17 @@ ERRORS = {
     ValueError,
     lambda tf, gan, layers: gan.losses.acgan_generator_loss(model(tf, gan, layers)),
   ),
-  "neither": (ValueError, _combined),
+  "neither": (
+    ValueError,
+    lambda tf, gan, layers: gan.losses.wargs.combine_adversarial_loss(
+      tf.constant(1.0), tf.constant(1.0)
+    ),
+  ),
   "both": (
     ValueError,
-    lambda tf, gan, layers: _combined(tf, gan, layers, weight_factor=1.0, gradient_ratio=1.0),
+    lambda tf, gan, layers: gan.losses.wargs.combine_adversarial_loss(
+      tf.constant(1.0), tf.constant(1.0), weight_factor=1.0, gradient_ratio=1.0
+    ),
   ),
   "direction": (
     ValueError,

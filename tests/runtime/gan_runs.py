@@ -9,7 +9,7 @@ import gan_cases
 from contrib_cases import values
 from contrib_runs import plain
 
-STEPS = 3
+STEPS = 2
 TUPLES = (
   "ACGANModel",
   "CycleGANLoss",
