@@ -71,7 +71,10 @@ def model_fn(directory, make, scope=""):
         update = tf.group(*optimizer.get_updates(loss, weights))
       else:
         update = optimizer.apply_gradients(zip(tf.gradients(loss, weights), weights))
-    session.run(v1.global_variables_initializer())
+    # One after the other: averages begin with the values of the weights, which the joint initializer
+    # reads before or after it has set them.
+    for variable in v1.global_variables():
+      session.run(variable.initializer)
     for _ in range(UPDATES):
       session.run(update)
     v1.train.Saver().save(session, os.path.join(directory, "model.ckpt"), global_step=0)
