@@ -26,6 +26,9 @@ _CONTRIB_FUNCTIONS = (
 # What `tensorflow.python.tpu` takes over from the Estimator's package.
 _TPU_MODULES = ("tpu_config", "tpu_context", "tpu_estimator")
 
+# Packages beside the public modules.
+_PRIVATE_PACKAGES = ("python", "core", "tools", "compiler")
+
 # Where code that sets TF1's behaviour finds it, besides the public names.
 _SWITCHES = {
   "tensorflow.python.framework.ops.disable_eager_execution": "disable_eager_execution",
@@ -94,7 +97,7 @@ def canonical(dotted: str, private: bool = False) -> Symbol:
     api, parts = parts[1], parts[2:]
   if parts and parts[0] == "_api":  # tensorflow._api.v1 and v2 hold the public modules.
     api, parts, private = (parts[1] if len(parts) > 1 else ""), parts[2:], True
-  if parts and parts[0] in ("python", "core"):
+  if parts and parts[0] in _PRIVATE_PACKAGES:
     if len(parts) > 2 and parts[1] == "tpu" and parts[2] in _TPU_MODULES:
       parts.insert(1, "estimator")
     return _private("tensorflow." + ".".join(parts))

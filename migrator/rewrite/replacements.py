@@ -93,7 +93,11 @@ def is_slim(symbol: symbols.Symbol) -> bool:
 
 
 _GONE_MODULES = ("tf.contrib", "tf.examples", "tf.layers", "tf.nn.rnn_cell")
-_PRIVATE = ("tensorflow.python.estimator", "tensorflow.python.keras")
+_PRIVATE = (
+  "tensorflow.python.estimator",
+  "tensorflow.python.keras",
+  "tensorflow.tools.graph_transforms",
+)
 
 
 def removed(symbol: symbols.Symbol) -> bool:

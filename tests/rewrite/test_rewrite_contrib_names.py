@@ -153,3 +153,12 @@ def test_what_experiments_of_the_runtime_do_not_offer_is_refused(old, new):
 @pytest.mark.parametrize("new", ["schedule=None", "schedule=SCHEDULE", "hparams=3"])
 def test_a_schedule_may_be_left_out_or_unknown(new):
   assert codes(EXPERIMENT.replace('schedule="train"', new)) == []
+
+
+def test_packages_beside_the_public_modules_are_not_sought_in_them():
+  transform = (
+    "import tensorflow as tf\nfrom tensorflow.tools.graph_transforms import TransformGraph\n"
+  )
+  assert codes(f"{transform}TransformGraph(tf.get_default_graph(), [], [], [])\n") == ["EM902"]
+  compat = "from tensorflow.tools.compatibility import ast_edits\n"
+  assert compat in replaced(f"import tensorflow as tf\n{compat}tf.layers.dense(ast_edits, 1)\n")
