@@ -10,7 +10,9 @@ ROWS = 5
 BATCHES = 2
 INPUTS = 3
 FIELDS = ("scores", "classes", "value", "outputs")
+# Of the heads that TensorFlow 1.15 has, and of the classes of `tf.estimator` in TensorFlow 2.
 CASES = {}
+PUBLIC = {}
 
 
 def case(name, head, labels, features=(), penalties=False, train_op_fn=False, spread=None, **more):
@@ -24,9 +26,10 @@ def case(name, head, labels, features=(), penalties=False, train_op_fn=False, sp
     penalties: whether there are regularization losses.
     train_op_fn: whether the training is a function of the loss.
     spread: the shape of an example's logits before the last axis.
-    **more: `depth`, if the labels are sparse; `modes`, if not all.
+    **more: `depth`, if the labels are sparse; `modes`, if not all; `public`, of which heads it is; `updates`, if
+      the operations in UPDATE_OPS are given to the head.
   """
-  CASES[name] = dict(
+  (PUBLIC if more.get("public") else CASES)[name] = dict(
     more,
     head=head,
     labels=labels,
@@ -77,7 +80,12 @@ for each in ("SUM", "MEAN", "SUM_OVER_BATCH_SIZE", "SUM_BY_NONZERO_WEIGHTS"):
 
   case("binary_reduced_by_" + each.lower(), _reduced, _choices(2), ("w",), modes=("train",))
 
-case("binary", lambda tf, heads: heads.binary_classification_head(), _choices(2, (1,)))
+case(
+  "binary",
+  lambda tf, heads: heads.binary_classification_head(),
+  _choices(2, (1,)),
+  modes=("train", "infer"),
+)
 case(
   "binary_of_words_with_a_name",
   lambda tf, heads: heads.binary_classification_head(
@@ -92,6 +100,7 @@ case(
   lambda tf, heads: heads.binary_classification_head(loss_fn=_doubled),
   _choices(2),
   train_op_fn=True,
+  modes=("train",),
 )
 case(
   "binary_of_sequences",
@@ -99,6 +108,7 @@ case(
   _choices(2, (4,)),
   ("steps",),
   spread=(4,),
+  modes=("eval",),
 )
 case(
   "canned_for_two_classes",
@@ -106,14 +116,21 @@ case(
   _choices(2),
   penalties=True,
   train_op_fn=True,
+  modes=("train", "infer"),
 )
 case(
   "canned_for_three_classes",
   lambda tf, heads: heads.canned_for_classes(3, "w", ["a", "b", "c"], _reductions(tf).MEAN),
   _words(3),
   ("w",),
+  modes=("eval", "infer"),
 )
-case("canned_binary", lambda tf, heads: heads.canned_binary(thresholds=(0.4,)), _choices(2))
+case(
+  "canned_binary",
+  lambda tf, heads: heads.canned_binary(thresholds=(0.4,)),
+  _choices(2),
+  modes=("eval", "infer"),
+)
 case(
   "canned_multi_class",
   lambda tf, heads: heads.canned_multi_class(3, name="kind"),
@@ -121,7 +138,12 @@ case(
   penalties=True,
 )
 case("canned_regression", lambda tf, heads: heads.canned_regression(), _numbers((1,), -1, 1))
-case("multi_class", lambda tf, heads: heads.multi_class_head(4), _choices(4, (1,)))
+case(
+  "multi_class",
+  lambda tf, heads: heads.multi_class_head(4),
+  _choices(4, (1,)),
+  modes=("train", "infer"),
+)
 case(
   "multi_class_of_words",
   lambda tf, heads: heads.multi_class_head(
@@ -132,7 +154,12 @@ case(
   penalties=True,
 )
 case("regression", lambda tf, heads: heads.regression_head(), _numbers((1,), -1, 1))
-case("regression_of_a_column", lambda tf, heads: heads.regression_head(), _numbers((), -1, 1))
+case(
+  "regression_of_a_column",
+  lambda tf, heads: heads.regression_head(),
+  _numbers((), -1, 1),
+  modes=("eval",),
+)
 case(
   "regression_of_pairs",
   lambda tf, heads: heads.regression_head(
@@ -161,11 +188,14 @@ case(
   "poisson_without_the_constant",
   lambda tf, heads: heads.poisson_regression_head(compute_full_loss=False, name="count"),
   _choices(4, (1,)),
+  modes=("train",),
 )
 case(
   "logistic", lambda tf, heads: heads.logistic_regression_head("w"), _numbers((1,), 0, 1), ("w",)
 )
-case("multi_label", lambda tf, heads: heads.multi_label_head(3), _choices(2, (3,)))
+case(
+  "multi_label", lambda tf, heads: heads.multi_label_head(3), _choices(2, (3,)), modes=("train",)
+)
 case(
   "multi_label_of_each_class",
   lambda tf, heads: heads.multi_label_head(
@@ -205,6 +235,85 @@ case(
   {"a": _choices(3), "b": _numbers((1,), -1, 1)},
   ("w",),
   train_op_fn=True,
+  modes=("train", "infer"),
+)
+
+
+def public(name, head, labels, *args, **more):
+  """Adds a case of the classes of `tf.estimator`, which are trained by a function of the loss."""
+  case(name, head, labels, *args, public=True, train_op_fn=True, **more)
+
+
+public(
+  "BinaryClassHead",
+  lambda tf, heads: heads.BinaryClassHead(),
+  _choices(2),
+  updates=True,
+  modes=("train", "infer"),
+)
+public(
+  "BinaryClassHead_of_words",
+  lambda tf, heads: heads.BinaryClassHead("w", [0.25], ["a", "b"], "sum", name="click"),
+  _words(2),
+  ("w",),
+  penalties=True,
+)
+public(
+  "MultiClassHead",
+  lambda tf, heads: heads.MultiClassHead(3, "column", ["a", "b", "c"]),
+  _words(3),
+  ("column",),
+  penalties=True,
+)
+public(
+  "MultiClassHead_by_sum", lambda tf, heads: heads.MultiClassHead(4, None, None, "sum"), _choices(4)
+)
+public(
+  "MultiLabelHead",
+  lambda tf, heads: heads.MultiLabelHead(
+    3, "w", [0.5], ["a", "b", "c"], classes_for_class_based_metrics=["c", "a"], name="tags"
+  ),
+  _choices(2, (3,)),
+  ("w",),
+  penalties=True,
+)
+public(
+  "MultiLabelHead_of_numbers", lambda tf, heads: heads.MultiLabelHead(3), _choices(3, (2,)), depth=3
+)
+public(
+  "RegressionHead",
+  lambda tf, heads: heads.RegressionHead(2, "pairs", inverse_link_fn=tf.tanh, name="pair"),
+  _numbers((2,), -1, 1),
+  ("pairs",),
+  penalties=True,
+)
+public(
+  "RegressionHead_with_a_loss",
+  lambda tf, heads: heads.RegressionHead(loss_fn=_doubled),
+  _numbers((1,), -1, 1),
+  updates=True,
+  modes=("train",),
+)
+public(
+  "PoissonRegressionHead",
+  lambda tf, heads: heads.PoissonRegressionHead(weight_column="w"),
+  _choices(4, (1,)),
+  ("w",),
+)
+public(
+  "LogisticRegressionHead",
+  lambda tf, heads: heads.LogisticRegressionHead("w"),
+  _numbers((1,), 0, 1),
+  ("w",),
+)
+public(
+  "MultiHead",
+  lambda tf, heads: heads.MultiHead(
+    [heads.BinaryClassHead(name="one"), heads.RegressionHead(2, name="two")], [0.5, 2.0]
+  ),
+  {"one": _choices(2), "two": _numbers((2,), -1, 1)},
+  penalties=True,
+  updates=True,
 )
 
 
@@ -283,18 +392,20 @@ def _exported(outputs):
   }
 
 
-def run(tf, heads, name):
+def run(tf, heads, name, modes=None):
   """Tells what the specs of a case are and compute; what is "random" differs between versions of TensorFlow.
 
   Args:
     tf: TensorFlow.
     heads: object with the functions of `tf.contrib.estimator`, and the private ones as `canned_...`.
     name: of the case.
+    modes: of the specs; those of the case by default.
   """
   found = {}
-  for mode in CASES[name].get("modes", ("train", "eval", "infer")):
+  found_case = CASES.get(name) or PUBLIC[name]
+  for mode in modes or found_case.get("modes", ("train", "eval", "infer")):
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-      found[mode] = _run_mode(tf, heads, CASES[name], mode, session)
+      found[mode] = _run_mode(tf, heads, found_case, mode, session)
   return found
 
 
@@ -312,18 +423,22 @@ def _run_mode(tf, heads, case, mode, session):
       arguments["train_op_fn"] = lambda loss: optimizer.minimize(loss, global_step=model.step)
     else:
       arguments["optimizer"] = optimizer
+    if case.get("updates"):
+      arguments["update_ops"] = v1.get_collection(v1.GraphKeys.UPDATE_OPS)
   spec = model.head.create_estimator_spec(**arguments)
   result = {
     "mode": spec.mode,
     "logits_dimension": model.head.logits_dimension,
     "name": model.head.name,
     "variables": sorted(one.op.name for one in v1.global_variables()),
-    "losses": [one.op.name.split("/")[0] for one in v1.get_collection(v1.GraphKeys.LOSSES)],
     "tensors": {
       "/".join(key) if isinstance(key, tuple) else key: one.op.name
       for key, one in spec.predictions.items()
     },
   }
+  if mode == "train" or not case.get("public"):  # the classes compute those of an evaluation again
+    losses = v1.get_collection(v1.GraphKeys.LOSSES)
+    result["losses"] = [one.op.name.split("/")[0] for one in losses]
   session.run(
     [v1.global_variables_initializer(), v1.local_variables_initializer(), v1.tables_initializer()]
   )
@@ -345,7 +460,8 @@ def _run_mode(tf, heads, case, mode, session):
       updates = {key: pair[1] for key, pair in spec.eval_metric_ops.items()}
       loss, updated = session.run([spec.loss, updates], model.feed(batch))
       result[f"loss_{batch}"] = _plain(loss)
-      result[f"updated_{batch}"] = _flat(updated)
+      if not case.get("public"):  # what an update of Keras gives is no value
+        result[f"updated_{batch}"] = _flat(updated)
     values = {key: pair[0] for key, pair in spec.eval_metric_ops.items()}
     result["metrics"] = _flat(session.run(values))
   else:

@@ -1,4 +1,4 @@
-"""Heads in the graph of a model_fn, against recordings of TensorFlow 1.15's."""
+"""Heads in the graph of a model_fn, against recordings of TensorFlow 1.15's and the real ones of 2.15."""
 
 import json
 from pathlib import Path
@@ -7,9 +7,11 @@ import graph_head_cases
 import numpy as np
 import pytest
 import tensorflow as tf
+from interpreter import HERE, run_legacy
 
 from migrator.runtime import graph_heads
 from migrator.runtime.contrib import estimator
+from migrator.runtime.graph_heads import v2
 
 RECORDED = Path(__file__).resolve().parents[2] / "fixtures" / "graph_heads"
 RESULTS = json.loads((RECORDED / "results.json").read_text())
@@ -24,7 +26,7 @@ class Heads:
   canned_regression = graph_heads.RegressionHead
 
   def __getattr__(self, name):
-    return getattr(estimator, name)
+    return getattr(v2 if name.endswith("Head") else estimator, name)
 
 
 def same(found, recorded, where):
@@ -53,3 +55,23 @@ def test_specs_are_those_of_the_heads_of_tensorflow_1(name):
   found = json.loads(json.dumps(graph_head_cases.run(tf, Heads(), name), sort_keys=True))
   for mode, recorded in RESULTS[name].items():
     same(found[mode], {**recorded, "random": found[mode]["random"]}, f"{name} {mode}")
+
+
+LIVE = [name for name in graph_head_cases.CASES if name.startswith("canned_")]
+LIVE += graph_head_cases.PUBLIC
+
+
+@pytest.fixture(scope="session")
+def legacy_heads(tmp_path_factory):
+  """What the real heads of TensorFlow 2.15 make."""
+  script = HERE / "legacy_graph_heads.py"
+  root = run_legacy(tmp_path_factory, "graph_heads", lambda root: [script, root / "results.json"])
+  return json.loads((root / "results.json").read_text())
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_specs_are_those_of_the_real_heads(name, legacy_heads):
+  modes = list(legacy_heads[name])
+  found = json.loads(json.dumps(graph_head_cases.run(tf, Heads(), name, modes), sort_keys=True))
+  for mode, recorded in legacy_heads[name].items():
+    same(found[mode], recorded, f"{name} {mode}")

@@ -1,13 +1,14 @@
 """Heads that make the EstimatorSpec of a model_fn: those of `tensorflow.python.estimator.canned.head`.
 
 The loss is a sum over the batch by default. The heads of `tf.contrib.estimator`, which are these with other
-defaults, are in `runtime.contrib.estimator`.
+defaults, are in `runtime.contrib.estimator`, and those of the public classes of `tf.estimator` in `v2`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from migrator.runtime.graph_heads import v2
 from migrator.runtime.graph_heads.base import GraphHead, LossSpec
 from migrator.runtime.graph_heads.classes import BinaryHead, MultiClassHead
 from migrator.runtime.graph_heads.multi import MultiHead
@@ -23,6 +24,7 @@ __all__ = [
   "MultiLabelHead",
   "RegressionHead",
   "for_classes",
+  "v2",
 ]
 
 

@@ -48,9 +48,10 @@ class GraphHead:
 
   # Whether each logit may have a weight of its own.
   _per_logit = False
+  _reductions: tuple = tuple(r for r in Reduction.all() if r != Reduction.NONE)
 
   def __init__(self, weight_column: Any, loss_reduction: Any, loss_fn: Any, name: Optional[str]):
-    if loss_reduction not in Reduction.all() or loss_reduction == Reduction.NONE:
+    if loss_reduction not in self._reductions:
       raise ValueError(f"Invalid loss_reduction: {loss_reduction}")
     self.name = name
     self._weight_column = weight_column
@@ -74,9 +75,15 @@ class GraphHead:
     """Returns losses, not weighted, [D0, D1, ..., losses_dimension]."""
     raise NotImplementedError
 
-  def _predictions(self, logits: Any) -> dict[str, Any]:
-    """Returns the predictions, with "logits" as float32 where logits are predictions."""
+  def _of_logits(self, logits: Any) -> dict[str, Any]:
+    """Returns the predictions of float32 logits; these are "logits", or else "predictions"."""
     raise NotImplementedError
+
+  def _predictions(self, logits: Any) -> dict[str, Any]:
+    """Returns the predictions, in their name scope."""
+    logits = tensors.checked_logits(logits, self.logits_dimension)
+    with v1.name_scope(None, "predictions", (logits,)):
+      return self._of_logits(logits)
 
   def _export_outputs(self, predictions: dict[str, Any]) -> dict[str, Any]:
     """Returns the outputs of the signatures, the default one first."""
@@ -117,15 +124,22 @@ class GraphHead:
       ValueError: for labels, weights or losses of other types or shapes.
     """
     del mode
-    logits = tf.convert_to_tensor(logits)
+    labels, losses, weights = self._unreduced(features, tf.convert_to_tensor(logits), labels)
+    loss = v1.losses.compute_weighted_loss(losses, weights=weights, reduction=self._loss_reduction)
+    return LossSpec(loss, losses, weights, labels)
+
+  def _unreduced(self, features: Any, logits: Any, labels: Any) -> tuple[Any, Any, Any]:
+    """Returns the labels as the loss takes them, the losses, not weighted, and the weights."""
     labels = self._processed_labels(labels, logits)
     if self._loss_fn is None:
       losses = self._losses(labels, logits)
     else:
       losses = tensors.called(self._loss_fn, labels, logits, features, self._losses_dimension)
-    weights = tensors.weights_of(features, self._weight_column, logits, self._per_logit)
-    loss = v1.losses.compute_weighted_loss(losses, weights=weights, reduction=self._loss_reduction)
-    return LossSpec(loss, losses, weights, labels)
+    return (
+      labels,
+      losses,
+      tensors.weights_of(features, self._weight_column, logits, self._per_logit),
+    )
 
   def create_estimator_spec(
     self,

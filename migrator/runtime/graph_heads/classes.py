@@ -44,7 +44,13 @@ def name_ids(labels: Any, vocabulary: Any) -> Any:
   return _tables().index_table_from_tensor(tuple(vocabulary), name="class_id_lookup").lookup(labels)
 
 
-def _names_of(ids: Any, vocabulary: Any) -> Any:
+def best_ids(logits: Any) -> Any:
+  """Returns the numbers of the classes with the greatest logits, int64 [D0, D1, ..., 1]."""
+  return tf.expand_dims(v1.argmax(logits, axis=-1, name="class_ids"), -1)
+
+
+def names_of(ids: Any, vocabulary: Any) -> Any:
+  """Returns the names of classes: their numbers without a vocabulary."""
   if not vocabulary:
     return tf.strings.as_string(ids, name="str_classes")
   table = _tables().index_to_string_table_from_tensor(vocabulary, name="class_string_lookup")
@@ -102,22 +108,24 @@ class BinaryHead(GraphHead):
 
   def _predictions(self, logits: Any) -> dict[str, Any]:
     with v1.name_scope(None, "predictions", (logits,)):
-      logits = tensors.checked_logits(logits, 1)
-      logistic = tf.sigmoid(logits, name="logistic")
-      both = tf.concat((tf.zeros_like(logits), logits), -1, name="two_class_logits")
-      probabilities = tf.nn.softmax(both, name="probabilities")
-      ids = tf.expand_dims(v1.argmax(both, axis=-1, name="class_ids"), -1)
-      every_id = all_ids(logits, 2)
-      every_name = all_names(logits, 2, self._vocabulary)
-      return {
-        "logits": logits,
-        "logistic": logistic,
-        "probabilities": probabilities,
-        "class_ids": ids,
-        "classes": _names_of(ids, self._vocabulary),
-        "all_class_ids": every_id,
-        "all_classes": every_name,
-      }
+      return self._of_logits(tensors.checked_logits(logits, 1))
+
+  def _of_logits(self, logits: Any) -> dict[str, Any]:
+    logistic = tf.sigmoid(logits, name="logistic")
+    both = tf.concat((tf.zeros_like(logits), logits), -1, name="two_class_logits")
+    probabilities = tf.nn.softmax(both, name="probabilities")
+    ids = best_ids(both)
+    every_id = all_ids(logits, 2)
+    every_name = all_names(logits, 2, self._vocabulary)
+    return {
+      "logits": logits,
+      "logistic": logistic,
+      "probabilities": probabilities,
+      "class_ids": ids,
+      "classes": names_of(ids, self._vocabulary),
+      "all_class_ids": every_id,
+      "all_classes": every_name,
+    }
 
   def _export_outputs(self, predictions: dict[str, Any]) -> dict[str, Any]:
     scores = predictions["probabilities"]
@@ -221,21 +229,19 @@ class MultiClassHead(GraphHead):
     losses = v1.losses.sparse_softmax_cross_entropy(labels, logits, reduction=Reduction.NONE)
     return tf.expand_dims(losses, -1)
 
-  def _predictions(self, logits: Any) -> dict[str, Any]:
-    logits = tensors.checked_logits(logits, self._classes)
-    with v1.name_scope(None, "predictions", (logits,)):
-      every_id = all_ids(logits, self._classes)
-      every_name = all_names(logits, self._classes, self._vocabulary)
-      ids = tf.expand_dims(v1.argmax(logits, axis=-1, name="class_ids"), -1)
-      names = _names_of(ids, self._vocabulary)
-      return {
-        "logits": logits,
-        "probabilities": tf.nn.softmax(logits, name="probabilities"),
-        "class_ids": ids,
-        "classes": names,
-        "all_class_ids": every_id,
-        "all_classes": every_name,
-      }
+  def _of_logits(self, logits: Any) -> dict[str, Any]:
+    every_id = all_ids(logits, self._classes)
+    every_name = all_names(logits, self._classes, self._vocabulary)
+    ids = best_ids(logits)
+    names = names_of(ids, self._vocabulary)
+    return {
+      "logits": logits,
+      "probabilities": tf.nn.softmax(logits, name="probabilities"),
+      "class_ids": ids,
+      "classes": names,
+      "all_class_ids": every_id,
+      "all_classes": every_name,
+    }
 
   def _export_outputs(self, predictions: dict[str, Any]) -> dict[str, Any]:
     scores = predictions["probabilities"]

@@ -64,3 +64,29 @@ def at_threshold(
       pair = metric(labels, predictions, (threshold,), weights=weights, name=scope)
       result[key] = (tf.squeeze(pair[0]), tf.squeeze(pair[1]))
   return result
+
+
+def measured(metric: Any, arguments: tuple, name: str) -> tuple[Any, Any]:
+  """Returns value and update of a metric of `migrator.runtime.heads`, whose sums are local variables.
+
+  Args:
+    metric: has `sums`, the shapes of its sums, `update` and `result`.
+    arguments: of a batch, for `update`.
+    name: of the variables.
+  """
+  keys = v1.GraphKeys
+  with v1.name_scope(name):
+    sums = [
+      v1.Variable(
+        tf.zeros(shape),
+        trainable=False,
+        collections=[keys.LOCAL_VARIABLES, keys.METRIC_VARIABLES],
+        name="sum",
+        use_resource=True,
+      )
+      for shape in metric.sums
+    ]
+    value = metric.result([one.read_value() for one in sums])
+    added = zip(sums, metric.update(*arguments))
+    updated = metric.result([tf.identity(v1.assign_add(one, more)) for one, more in added])
+    return tf.identity(value, name="value"), tf.identity(updated, name="update_op")

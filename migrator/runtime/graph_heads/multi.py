@@ -119,7 +119,7 @@ class MultiHead:
       (name, key): value for name, spec in specs.items() for key, value in spec.predictions.items()
     }
     if mode == ModeKeys.PREDICT:
-      outputs = _merged_outputs(specs)
+      outputs = merged_outputs(specs)
       return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
     losses = [spec.loss for spec in specs.values()]
     if mode == ModeKeys.EVAL:
@@ -170,7 +170,7 @@ class MultiHead:
       return result
 
 
-def _merged_outputs(specs: dict[str, EstimatorSpec]) -> dict[str, Any]:
+def merged_outputs(specs: dict[str, EstimatorSpec]) -> dict[str, Any]:
   """Returns the outputs of all heads, by their names, and all predictions in one signature."""
   first = next(iter(specs.values())).export_outputs
   result = {SERVING: first[SERVING] if len(first) > 1 else next(iter(first.values()))}

@@ -98,10 +98,8 @@ class MultiLabelHead(GraphHead):
     losses = v1.losses.sigmoid_cross_entropy(labels, logits, reduction=Reduction.NONE)
     return tf.reduce_mean(losses, axis=-1, keepdims=True)
 
-  def _predictions(self, logits: Any) -> dict[str, Any]:
-    logits = tensors.checked_logits(logits, self._classes)
-    with v1.name_scope(None, "predictions", (logits,)):
-      return {"logits": logits, "probabilities": tf.sigmoid(logits, name="probabilities")}
+  def _of_logits(self, logits: Any) -> dict[str, Any]:
+    return {"logits": logits, "probabilities": tf.sigmoid(logits, name="probabilities")}
 
   def _export_outputs(self, predictions: dict[str, Any]) -> dict[str, Any]:
     scores = predictions["probabilities"]

@@ -69,7 +69,9 @@ class RegressionHead(GraphHead):
     return v1.losses.mean_squared_error(labels, logits, reduction=Reduction.NONE)
 
   def _predictions(self, logits: Any) -> dict[str, Any]:
-    logits = tensors.checked_logits(logits, self._dimension)
+    return self._of_logits(tensors.checked_logits(logits, self._dimension))
+
+  def _of_logits(self, logits: Any) -> dict[str, Any]:
     if self._inverse_link_fn is None:
       return {"predictions": logits}
     return {"predictions": self._inverse_link_fn(logits), "logits": logits}
