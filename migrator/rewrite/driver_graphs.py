@@ -27,23 +27,32 @@ _GRAPHS = frozenset(
     " train.slice_input_producer data.make_initializable_iterator"
   ).split()
 )
+_ITERATOR = "make_one_shot_iterator"
 _SWITCHES = ("enable_eager_execution", "disable_eager_execution", "disable_v2_behavior")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-def find(module: Module) -> Optional[ast.Call]:
+def find(module: Module, iterators: bool = False) -> Optional[ast.Call]:
   """The first use of a graph that is the driver's own, or None.
 
   Functions that are handed on, as a model_fn is, do not count: who gets them makes the graph.
   Neither does what stands below `with tf.Graph().as_default():`, nor a file that says itself
   whether eager execution is on.
+
+  Args:
+    module: the program.
+    iterators: whether an iterator over a dataset counts. Its elements were tensors of a graph, and
+      nothing was read where nobody ran them; with eager execution they are read at once.
   """
   names = [use.symbol.path.rpartition(".")[2] for use in module.uses()]
   if any(name in _SWITCHES for name in names):
     return None
   for call in _driver_calls(module):
     symbol = module.resolve(call.func)
-    if symbol is not None and symbol.path in _GRAPHS and not _has_graph(module, call):
+    named = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    path = symbol.path if symbol is not None else ""
+    found = path in _GRAPHS or (iterators and _ITERATOR in (named, path.rpartition(".")[2]))
+    if found and not _has_graph(module, call):
       return call
   return None
 
@@ -121,7 +130,7 @@ def check(module: Module, name: str) -> None:
 
 def plan_switch(plan: Plan) -> None:
   """Turns eager execution off in front of a program whose driver builds graphs."""
-  if find(plan.module) is None:
+  if find(plan.module, iterators=True) is None:
     return
   name, is_v1 = compat.tf_name(plan)
   is_v1 = is_v1 or any(

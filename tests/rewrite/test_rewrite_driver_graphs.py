@@ -120,3 +120,29 @@ def test_a_program_that_reads_tf_config_keeps_its_model_fn_and_the_reason_says_w
   result = rewritten("print(WORKERS)", workers)
   reason = next(f.message for f in result.findings if f.code == "EM234")
   assert "TF_CONFIG may ask for several workers" in reason
+
+
+ITERATOR = """
+def examples(files):
+  data = tf.data.TextLineDataset(tf.matching_files(files)).batch(10)
+  return data.make_one_shot_iterator().get_next()
+"""
+
+
+@pytest.mark.parametrize(
+  ("main", "functions"),
+  [
+    ('print(examples("nothing"))', ITERATOR),
+    ("print(tf.data.make_one_shot_iterator(input_fn()).get_next())", ""),
+  ],
+)
+def test_what_a_driver_only_shows_of_a_dataset_is_read_by_nobody(main, functions):
+  result = rewritten(f"{main}\n", functions, hosted=True)
+  assert SWITCH in result.text
+  # As such it is no reason to keep a model_fn.
+  assert SWITCH not in rewritten(f"{main}\n", functions).text
+
+
+def test_an_iterator_of_an_input_fn_leaves_eager_execution_on():
+  main = 'estimator.evaluate(lambda: examples("data"))\n'
+  assert SWITCH not in rewritten(main, ITERATOR, hosted=True).text
