@@ -2,7 +2,7 @@
 
 They differ from those of `tf.contrib.estimator`: the loss is a mean over the batch, metrics are those of Keras,
 and the collection `UPDATE_OPS` is not asked. Optimizers of Keras are refused, since their variables are in no
-checkpoint of a graph; `metrics` and `update_metrics`, which are about metrics of Keras, are not there.
+checkpoint of a graph.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ import tensorflow as tf
 from migrator.runtime.graph_heads import tensors
 from migrator.runtime.graph_heads.base import GraphHead
 from migrator.runtime.graph_heads.metrics import measured
-from migrator.runtime.heads import checks
-from migrator.runtime.heads.base import Batch
+from migrator.runtime.heads import checks, streaming
+from migrator.runtime.heads.base import Batch, Measure
 from migrator.runtime.hosting.modes import ModeKeys
 from migrator.runtime.hosting.specs import EstimatorSpec
 
@@ -158,21 +158,43 @@ class PublicHead(GraphHead):
       if mode == ModeKeys.PREDICT:
         outputs = self._export_outputs(predictions)
         return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
-      loss, batch = self._batch(features, logits, labels, regularization_losses)
+      loss = self.loss(labels, logits, features, mode, regularization_losses)
       if mode == ModeKeys.EVAL:
-        ops = self._streaming(batch, regularization_losses)
+        found = self.metrics(regularization_losses)
+        ops = self.update_metrics(found, features, logits, labels, regularization_losses)
         return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=ops)
       train_op = training(loss, optimizer, train_op_fn, update_ops)
     show(loss, regularization_losses, self._key)
     return EstimatorSpec(ModeKeys.TRAIN, predictions=predictions, loss=loss, train_op=train_op)
 
-  def _streaming(self, batch: Batch, penalties: Optional[Sequence[Any]]) -> dict[str, Any]:
-    """Returns the metrics of an evaluation as pairs of a value and an update."""
-    found = {
-      key: measured(one.metric, one.arguments(batch), key)
-      for key, one in self._measures.metrics("v2").items()
+  def metrics(self, regularization_losses: Optional[Sequence[Any]] = None) -> dict[str, Measure]:
+    """Returns what `update_metrics` takes: the metrics by their keys."""
+    found = self._measures.metrics("v2")
+    if regularization_losses is None:
+      return found
+    penalty = Measure(streaming.Mean(), lambda batch: (tf.add_n(regularization_losses), 1.0))
+    return {**found, self._key("regularization_loss"): penalty}
+
+  def update_metrics(
+    self,
+    eval_metrics: dict[str, Any],
+    features: Any,
+    logits: Any,
+    labels: Any,
+    regularization_losses: Optional[Sequence[Any]] = None,
+  ) -> dict[str, Any]:
+    """Returns the metrics of an evaluation as pairs of a value and an update, for an EstimatorSpec.
+
+    Args:
+      eval_metrics: what `metrics` gave; others that a program added stay as they are.
+      features, logits, labels, regularization_losses: see `loss`.
+
+    Raises:
+      KeyError: if one of the head's metrics is missing.
+    """
+    _, batch = self._batch(features, logits, labels, regularization_losses)
+    own = {key: eval_metrics[key] for key in self.metrics(regularization_losses)}
+    return {
+      **eval_metrics,
+      **{key: measured(one.metric, one.arguments(batch), key) for key, one in own.items()},
     }
-    if penalties is not None:
-      key = self._key("regularization_loss")
-      found[key] = v1.metrics.mean(tf.add_n(penalties), name="regularization_loss")
-    return found

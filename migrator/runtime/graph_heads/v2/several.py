@@ -8,7 +8,9 @@ from typing import Any, Optional
 import tensorflow as tf
 
 from migrator.runtime.graph_heads import multi
+from migrator.runtime.graph_heads.metrics import measured
 from migrator.runtime.graph_heads.v2.base import penalized, show, training
+from migrator.runtime.heads import streaming
 from migrator.runtime.hosting.modes import ModeKeys
 from migrator.runtime.hosting.specs import EstimatorSpec
 
@@ -71,6 +73,35 @@ class MultiHead(multi.MultiHead):
     losses = [h.loss(labels[h.name], parts[h.name], features, mode) for h in self._heads]
     return penalized(self._sum(losses), regularization_losses)
 
+  def metrics(self, regularization_losses: Optional[Sequence[Any]] = None) -> dict[str, Any]:
+    """Returns what `update_metrics` takes: the metrics of the losses, by their keys."""
+    mean = streaming.Mean()
+    found = {f"loss/{head.name}": mean for head in self._heads}
+    if regularization_losses is not None:
+      found[f"regularization_loss/{self.name}"] = mean
+    return found
+
+  def update_metrics(
+    self,
+    eval_metrics: dict[str, Any],
+    features: Any,
+    logits: Any,
+    labels: Any,
+    regularization_losses: Optional[Sequence[Any]] = None,
+  ) -> dict[str, Any]:
+    """Returns the metrics of all heads as pairs of a value and an update; see the heads'."""
+    parts = self._checked(logits, labels)
+    result = dict(eval_metrics)
+    if regularization_losses is not None:
+      key = f"regularization_loss/{self.name}"
+      result[key] = measured(eval_metrics[key], (tf.add_n(regularization_losses), 1.0), key)
+    for head in self._heads:
+      key, given = f"loss/{head.name}", (features, parts[head.name], labels[head.name])
+      loss = head.loss(given[2], given[1], features)
+      result[key] = measured(eval_metrics[key], (loss, 1.0), key)
+      result.update(head.update_metrics(head.metrics(), *given))
+    return result
+
   def create_estimator_spec(  # type: ignore[override]
     self,
     features: Any,
@@ -103,13 +134,8 @@ class MultiHead(multi.MultiHead):
       penalties = regularization_losses
       loss = self.loss(labels, logits, features, mode, penalties)
       if mode == ModeKeys.EVAL:
-        ops: dict[str, Any] = {}
-        if penalties is not None:
-          key = f"regularization_loss/{self.name}"
-          ops[key] = v1.metrics.mean(tf.add_n(penalties), name="regularization_loss")
-        for name, spec in specs.items():
-          ops[f"loss/{name}"] = v1.metrics.mean(spec.loss, name=f"loss/{name}")
-          ops.update(spec.eval_metric_ops)
+        found = self.metrics(penalties)
+        ops = self.update_metrics(found, features, logits, labels, penalties)
         return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=ops)
       self._check_reductions()
       train_op = training(loss, optimizer, train_op_fn, update_ops)
