@@ -67,6 +67,32 @@ def test_heads_and_optimizers_of_contrib_are_those_of_the_runtime(name):
 
 
 @pytest.mark.parametrize(
+  "name",
+  """BinaryClassHead MultiClassHead MultiLabelHead RegressionHead PoissonRegressionHead
+  LogisticRegressionHead MultiHead""".split(),
+)
+def test_public_heads_are_those_of_the_runtime_in_a_model_fn(name):
+  result = run(program(f"tf.estimator.{name}(params)"))
+  assert not result.left, [str(f) for f in result.findings]
+  assert f"  head = runtime.graph_heads.v2.{name}(params)\n" in result.text
+
+
+def test_a_public_head_of_a_canned_estimator_is_the_loss_of_its_model():
+  hosted = program("tf.estimator.BinaryClassHead()")
+  canned = """\
+columns = [tf.feature_column.numeric_column("x")]
+other = tf.estimator.DNNEstimator(
+  tf.estimator.BinaryClassHead(), [3], columns, model_dir="others", optimizer="Adam"
+)
+other.train(input_fn, max_steps=10)
+"""
+  result = run(hosted + canned)
+  assert not result.left, [str(f) for f in result.findings]
+  assert "  head = runtime.graph_heads.v2.BinaryClassHead()\n" in result.text
+  assert "loss=runtime.heads.BinaryClassHead()" in result.text
+
+
+@pytest.mark.parametrize(
   "text",
   [
     "from tensorflow.python.estimator.canned import head as head_lib",
