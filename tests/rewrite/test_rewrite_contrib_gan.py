@@ -42,8 +42,11 @@ def test_a_program_keeps_its_name_of_the_module_and_of_the_losses():
         gradient_penalty_weight=10.0)
       ops = tfgan.gan_train_ops(model, loss, optimizer, optimizer)
       hooks = tfgan.get_sequential_train_hooks(tfgan.GANTrainSteps(1, 5))(ops)
+      tfgan.eval.add_gan_model_image_summaries(model, grid_size=2)
+      grid = tfgan.eval.eval_utils.image_grid(model.real_data, (2, 2))
+      more = tfgan.features.condition_tensor_from_onehot(grid, model.generator_inputs)
       extra = tfgan.losses.wargs.minimax_generator_loss(model.discriminator_gen_outputs)
-      return ops, hooks, extra
+      return ops, hooks, extra, more
   """)
   assert "from migrator.runtime.contrib import gan as tfgan\n" in new
   for kept in (
@@ -53,6 +56,9 @@ def test_a_program_keeps_its_name_of_the_module_and_of_the_losses():
     "tfgan.gan_train_ops(model, loss, optimizer, optimizer)",
     "tfgan.get_sequential_train_hooks(tfgan.GANTrainSteps(1, 5))(ops)",
     "tfgan.losses.wargs.minimax_generator_loss(",
+    "tfgan.eval.add_gan_model_image_summaries(model, grid_size=2)",
+    "tfgan.eval.eval_utils.image_grid(model.real_data, (2, 2))",
+    "tfgan.features.condition_tensor_from_onehot(",
   ):
     assert kept in new
 
@@ -72,6 +78,7 @@ def test_the_losses_imported_by_themselves_are_those_of_the_runtime():
 
 NOT_OFFERED = (
   "tfgan.estimator.GANEstimator(model_dir)",
+  "tfgan.eval.add_stargan_image_summaries(model)",
   "tfgan.eval.frechet_inception_distance(x, y)",
   "tfgan.features.spectral_normalization_custom_getter()",
   "tfgan.features.tensor_pool(x)",

@@ -325,6 +325,64 @@ def combined_with_nothing(tf, gan, layers):
   return {"outputs": {"loss": loss}, "train": []}
 
 
+def pictures(tf, name):
+  """Returns a constant [4, 2, 3, 3] that depends on the name."""
+  return tf.constant(values(name, [4, 2, 3, 3]))
+
+
+def _picture_networks(layers):
+  """Returns networks of pictures [batch, 2, 3, 3]."""
+
+  def penalty(weights):
+    return 0.3 * weights[0][0] * weights[0][0]
+
+  return (
+    lambda inputs: inputs + layers.dense(inputs, 3),
+    lambda batch, inputs: layers.dense(layers.flatten(batch), 1, kernel_regularizer=penalty),
+  )
+
+
+@case
+def summaries_of_pictures(tf, gan, layers):
+  made = gan.gan_model(*_picture_networks(layers), pictures(tf, "real"), pictures(tf, "given"))
+  gan.eval.add_gan_model_image_summaries(made, grid_size=2)
+  gan.eval.add_image_comparison_summaries(made, display_diffs=True)
+  gan.eval.add_regularization_loss_summaries(made)
+  flat = tf.reshape(made.real_data, [4, 18])
+  return {
+    "outputs": {
+      "grid": gan.eval.image_grid(flat, (1, 4), image_shape=(2, 3)),
+      "reshaped": gan.eval.eval_utils.image_reshaper(made.real_data[:3]),
+    },
+    "train": [],
+  }
+
+
+@case
+def summaries_of_cycles_of_pictures(tf, gan, layers):
+  made = gan.cyclegan_model(*_picture_networks(layers), pictures(tf, "x"), pictures(tf, "y"))
+  gan.eval.add_cyclegan_image_summaries(made)
+  gan.eval.add_gan_model_summaries(made)
+  gan.eval.summaries.add_regularization_loss_summaries(made)
+  return {"outputs": {"x": made.reconstructed_x}, "train": []}
+
+
+@case
+def conditions(tf, gan, layers):
+  labels = tf.one_hot([0, 2, 1, 0], 3)
+
+  def generator(inputs):
+    noise, classes_ = inputs
+    return gan.features.condition_tensor_from_onehot(noise, classes_, embedding_size=5)
+
+  def discriminator(batch, inputs):
+    images = gan.features.condition_tensor(pictures(tf, "image"), batch)
+    return layers.dense(gan.features.condition_tensor(tf.reshape(images, [4, 18]), inputs[1]), 1)
+
+  made = gan.gan_model(generator, discriminator, data(tf, "real"), [rows(tf), labels])
+  return trained(tf, gan, made, gan.gan_loss(made, add_summaries=False))
+
+
 @case
 def losses_of_tensors(tf, gan, layers):
   del layers
@@ -497,6 +555,22 @@ ERRORS = {
   "cycle": (
     ValueError,
     lambda tf, gan, layers: gan.losses.cycle_consistency_loss(model(tf, gan, layers)),
+  ),
+  "grid": (
+    ValueError,
+    lambda tf, gan, layers: gan.eval.image_grid(pictures(tf, "real"), (1, 3), (2, 3)),
+  ),
+  "shape": (
+    ValueError,
+    lambda tf, gan, layers: gan.eval.image_grid(pictures(tf, "real"), (2, 2), (3, 2)),
+  ),
+  "channels": (
+    ValueError,
+    lambda tf, gan, layers: gan.eval.image_reshaper(pictures(tf, "real")[:, :, :, :2]),
+  ),
+  "condition": (
+    ValueError,
+    lambda tf, gan, layers: gan.features.condition_tensor(rows(tf), tf.constant([1.0] * 4)),
   ),
   "unused": (ValueError, _unused),
 }

@@ -49,6 +49,16 @@ def _tags(v1, text):
   return {one.tag: one.simple_value for one in v1.Summary.FromString(text).value}
 
 
+def _images(tf, session, text):
+  """Returns {tag: pixels [height, width, channels]} of the images of summaries."""
+  found = {}
+  for one in tf.compat.v1.Summary.FromString(text).value:
+    if one.HasField("image"):
+      decoded = tf.image.decode_png(one.image.encoded_image_string)
+      found[one.tag] = plain(session.run(decoded))
+  return found
+
+
 def run(tf, gan, layers, name):
   """Returns what a case made (variables, collections), computed (outputs) and trained (variables)."""
   v1 = tf.compat.v1
@@ -73,6 +83,7 @@ def run(tf, gan, layers, name):
       )
       result["outputs"] = {key: plain(one) for key, one in outputs.items()}
       result["collected"] = [plain(one) for one in collected]
+      result["images"] = _images(tf, session, text)
       result["tags"] = {key: plain(one) for key, one in _tags(v1, text).items()}
       trained = [[session.run(one, feed) for one in made["train"]] for _ in range(STEPS)]
       result["trained"] = [[plain(one) for one in some] for some in trained]

@@ -45,7 +45,7 @@ def test_networks_lose_and_train_as_in_tensorflow_1(name):
   found = json.loads(json.dumps(gan_runs.run(tf, gan, layers, name)))
   for key in ("variables", "trainable", "networks", "counts"):
     assert found[key] == recorded[key], key
-  for key in ("outputs", "tags", "after"):
+  for key in ("outputs", "tags", "images", "after"):
     same(found[key], recorded[key], key)
   for key in ("collected", "trained"):
     assert len(found[key]) == len(recorded[key])
@@ -87,7 +87,13 @@ def test_tuples_have_the_fields_of_tensorflow_1():
 
 
 def test_functions_take_the_arguments_of_tensorflow_1():
-  modules = {"gan": gan, "losses": gan.losses, "wargs": gan.losses.wargs}
+  modules = {
+    "gan": gan,
+    "losses": gan.losses,
+    "wargs": gan.losses.wargs,
+    "eval": gan.eval,
+    "features": gan.features,
+  }
   for where, module in modules.items():
     found, recorded = gan_runs.signatures(module), RECORDING["signatures"][where]
     offered = [name for name in module.__all__ if name in found]

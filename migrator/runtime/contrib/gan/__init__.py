@@ -3,7 +3,7 @@
 Arguments, fields, variable names, collections, tags of summaries and numbers are its.
 """
 
-from migrator.runtime.contrib.gan import losses
+from migrator.runtime.contrib.gan import eval, features, losses
 from migrator.runtime.contrib.gan.loss import cyclegan_loss, gan_loss
 from migrator.runtime.contrib.gan.models import (
   acgan_model,
@@ -41,6 +41,8 @@ __all__ = [
   "acgan_model",
   "cyclegan_loss",
   "cyclegan_model",
+  "eval",
+  "features",
   "gan_loss",
   "gan_model",
   "gan_train_ops",
