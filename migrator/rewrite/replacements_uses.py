@@ -24,7 +24,10 @@ _ONLY: dict[str, tuple[tuple[str, ...], str, tuple]] = {
   "runtime.contrib.learn.run": (_RUN, "schedule", (None, UNKNOWN, *_SCHEDULES)),
 }
 # {class of the runtime: the arguments that it takes as None or False only}.
-_WITHOUT = {"runtime.contrib.learn.Experiment": ("checkpoint_and_export", "eval_metrics")}
+_WITHOUT = {
+  "runtime.contrib.learn.Experiment": ("checkpoint_and_export", "eval_metrics"),
+  "runtime.contrib.training.HParams": ("hparam_def",),
+}
 # Arguments of `batch_norm` that switch to another computation.
 _RENORMALIZATION = ("renorm", "adjustment")
 

@@ -162,3 +162,32 @@ def test_packages_beside_the_public_modules_are_not_sought_in_them():
   assert codes(f"{transform}TransformGraph(tf.get_default_graph(), [], [], [])\n") == ["EM902"]
   compat = "from tensorflow.tools.compatibility import ast_edits\n"
   assert compat in replaced(f"import tensorflow as tf\n{compat}tf.layers.dense(ast_edits, 1)\n")
+
+
+HPARAMS = """
+  import tensorflow as tf
+
+  def model_fn(features, labels, mode, params):
+    return tf.estimator.EstimatorSpec(mode, loss=tf.layers.dense(features, params.size))
+
+  hparams = tf.contrib.training.HParams({given})
+  {more}
+  estimator = tf.estimator.Estimator(model_fn, params=hparams)
+"""
+
+
+def test_hyperparameters_that_a_text_overrides_are_those_of_the_runtime():
+  text = HPARAMS.format(given="size=3", more="hparams.parse(FLAGS.hparams)")
+  result = engine.rewrite(textwrap.dedent(text), "program.py")
+  assert "hparams = runtime.contrib.training.HParams(size=3)\n" in result.text
+  assert "TODO" not in result.text
+
+
+def test_hyperparameters_that_are_only_read_are_a_namespace():
+  text = HPARAMS.format(given="size=3", more="")
+  result = engine.rewrite(textwrap.dedent(text), "program.py")
+  assert "hparams = types.SimpleNamespace(size=3)\n" in result.text
+
+
+def test_hyperparameters_of_a_message_are_refused():
+  assert codes(HPARAMS.format(given="hparam_def=MESSAGE", more="")) == ["EM901"]

@@ -12,6 +12,7 @@ from migrator.runtime.contrib.gradients import (
   clip_gradient_norms_fn,
   multiply_gradients,
 )
+from migrator.runtime.contrib.hparams import HParams, parse_values
 from migrator.runtime.contrib.placing import (
   GreedyLoadBalancingStrategy,
   RandomStrategy,
@@ -22,6 +23,7 @@ v1 = tf.compat.v1
 
 __all__ = [
   "GreedyLoadBalancingStrategy",
+  "HParams",
   "RandomStrategy",
   "add_gradients_summaries",
   "byte_size_load_fn",
@@ -29,6 +31,7 @@ __all__ = [
   "clip_gradient_norms_fn",
   "create_train_op",
   "multiply_gradients",
+  "parse_values",
 ]
 
 _USE_GLOBAL_STEP: Any = 0
