@@ -4,6 +4,7 @@ import ast
 
 import pytest
 
+from tests.rewrite.helpers import run
 from tests.rewrite.replaced import codes, planned, replaced
 
 SPELLINGS = {
@@ -111,3 +112,40 @@ def test_loops_of_a_tpu_are_those_of_the_runtime_in_either_branch():
   """)
   assert "while_loop = runtime.tpu.while_loop if params['use_tpu'] else tf.while_loop" in new
   assert "runtime.tpu.repeat(3, body)" in new
+
+
+PROGRAM = """
+import tensorflow as tf
+import tensorflow.contrib.gan as tfgan
+
+
+def network(data, noise):
+  return tf.layers.dense(data, 3)
+
+
+def model_fn(features, labels, mode):
+  model = tfgan.gan_model(tf.layers.flatten, network, labels, features)
+  loss = tfgan.gan_loss(model).discriminator_loss
+  if mode == tf.estimator.ModeKeys.EVAL:
+    return tf.estimator.EstimatorSpec(mode, loss=loss)
+  step = tf.train.get_global_step()
+  train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=step)
+  return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn():
+  return tf.data.Dataset.from_tensors(([[1.0] * 3], [[0.0] * 3])).repeat()
+
+
+estimator = tf.estimator.Estimator(model_fn, "models")
+estimator.train(input_fn, max_steps=10)
+"""
+
+
+def test_a_model_fn_with_such_networks_is_kept_and_the_reason_names_the_model():
+  """Outside of a graph of its own, what they ask collections for would be others' or nothing."""
+  result = run(PROGRAM)
+  assert result.changed and not result.left, [str(f) for f in result.findings]
+  assert {unit.target for unit in result.units} == {"hosted"}
+  reason = next(f.message for f in result.findings if f.code == "EM234")
+  assert "collections (`tfgan.gan_model`)" in reason

@@ -87,6 +87,7 @@ _REFUSED = {
   ),
   "it draws random numbers outside of the graph": ("numpy.random", "random"),
   "its gradients are stopped": ("tf.stop_gradient",),
+  "it takes networks and losses of the graph's collections": ("tf.contrib.gan",),
   "it uses a head": (
     "tf.estimator.BinaryClassHead",
     "tf.estimator.MultiClassHead",
