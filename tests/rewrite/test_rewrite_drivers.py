@@ -92,7 +92,7 @@ def test_a_driver_of_another_project_stays(run):
 
 
 def test_a_name_without_replacement_keeps_the_driver_and_both_files_say_so(run):
-  task = TASK + "  tf.contrib.learn.learn_runner.run(estimator)\n"
+  task = TASK + "  tf.contrib.learn.learn_runner.tune(estimator)\n"
   texts, results = run({**PACKAGE, "trainer/task.py": task})
   assert texts["trainer/task.py"] == textwrap.dedent(task)
   assert "runtime.ModelFn" in texts["trainer/model.py"]
