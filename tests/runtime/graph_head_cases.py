@@ -475,3 +475,42 @@ def _run_mode(tf, heads, case, mode, session):
     after = session.run({one.op.name: one for one in v1.global_variables()})
     result["after"] = _flat(after)
   return result
+
+
+def train(tf, make, head_of, directory):
+  """Trains a model with a head, evaluates it and predicts.
+
+  Args:
+    tf: TensorFlow.
+    make: makes an Estimator of (model_fn, directory).
+    head_of: makes its head.
+    directory: of the model.
+
+  Returns:
+    The variables of its last checkpoint, the metrics and the predictions.
+  """
+  v1 = tf.compat.v1
+
+  def model_fn(features, labels, mode):
+    head = head_of()
+    logits = v1.matmul(features["x"], _kernel(v1, head.logits_dimension))
+    optimizer = v1.train.AdamOptimizer(0.1)
+    return head.create_estimator_spec(features, mode, logits, labels, optimizer=optimizer)
+
+  def input_fn():
+    features = {"x": _numbers((INPUTS,), -2, 2), "w": WEIGHTS["w"]}
+    return tf.data.Dataset.from_tensor_slices((features, _words(2))).batch(ROWS)
+
+  estimator = make(model_fn, directory)
+  estimator.train(lambda: input_fn().repeat(), max_steps=20)
+  names = sorted(estimator.get_variable_names())
+  return {
+    "variables": {name: _plain(estimator.get_variable_value(name)) for name in names},
+    "metrics": {key: _plain(one) for key, one in sorted(estimator.evaluate(input_fn).items())},
+    "predictions": [_flat(one) for one in estimator.predict(input_fn)],
+  }
+
+
+def _kernel(v1, size):
+  values = np.linspace(-1.0, 1.0, INPUTS * size).reshape(INPUTS, size).astype(np.float32)
+  return v1.get_variable("kernel", initializer=values, use_resource=True)

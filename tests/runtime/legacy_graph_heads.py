@@ -3,6 +3,7 @@
 python legacy_graph_heads.py FILE
 """
 
+import functools
 import json
 import sys
 from pathlib import Path
@@ -29,6 +30,11 @@ def main(path):
   cases = {name: ["infer"] for name in graph_head_cases.CASES if name.startswith("canned_")}
   cases.update(dict.fromkeys(graph_head_cases.PUBLIC))
   found = {name: graph_head_cases.run(tf, Heads(), name, modes) for name, modes in cases.items()}
+  head_of = functools.partial(
+    Heads.canned_binary, "w", [0.5], ["a", "b"], tf.compat.v1.losses.Reduction.MEAN
+  )
+  make = tf.compat.v1.estimator.Estimator
+  found["trained"] = graph_head_cases.train(tf, make, head_of, str(Path(path).parent / "model"))
   Path(path).write_text(json.dumps(found, sort_keys=True))
 
 

@@ -1,5 +1,6 @@
 """Heads in the graph of a model_fn, against recordings of TensorFlow 1.15's and the real ones of 2.15."""
 
+import functools
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import tensorflow as tf
 from interpreter import HERE, run_legacy
 
+from migrator import runtime
 from migrator.runtime import graph_heads
 from migrator.runtime.contrib import estimator
 from migrator.runtime.graph_heads import v2
@@ -75,3 +77,19 @@ def test_specs_are_those_of_the_real_heads(name, legacy_heads):
   found = json.loads(json.dumps(graph_head_cases.run(tf, Heads(), name, modes), sort_keys=True))
   for mode, recorded in legacy_heads[name].items():
     same(found[mode], recorded, f"{name} {mode}")
+
+
+def test_a_model_with_a_head_is_trained_evaluated_and_predicts_as_by_the_estimator(
+  legacy_heads, tmp_path
+):
+  reduction = tf.compat.v1.losses.Reduction.MEAN
+  head_of = functools.partial(graph_heads.BinaryHead, "w", [0.5], ["a", "b"], reduction)
+  found = graph_head_cases.train(tf, runtime.ModelFn, head_of, str(tmp_path))
+  recorded = legacy_heads["trained"]
+  assert "head/beta1_power" in recorded["variables"]
+  found = json.loads(json.dumps(found, sort_keys=True))
+  assert len(found["predictions"]) == len(recorded["predictions"])
+  for key in ("variables", "metrics"):
+    same(found[key], recorded[key], key)
+  for mine, other in zip(found["predictions"], recorded["predictions"]):
+    same(mine, other, "predictions")
