@@ -18,12 +18,25 @@ import importlib
 import json
 import logging
 import os
+import pathlib
 import random
 import sys
 import traceback
 
 SERIAL = "MIGRATOR_SERIAL_SESSIONS"
 PRELOADED = ("tensorflow", "keras", "tensorflow_estimator.python.estimator.api._v2.estimator")
+# What nearly each migrated program imports.
+RUNTIME = (
+  "migrator.runtime.backup",
+  "migrator.runtime.columns",
+  "migrator.runtime.evaluation",
+  "migrator.runtime.heads",
+  "migrator.runtime.load",
+  "migrator.runtime.manager",
+  "migrator.runtime.named",
+  "migrator.runtime.optimizers",
+  "migrator.runtime.summaries",
+)
 
 
 def serialize_sessions():
@@ -81,6 +94,11 @@ def main():
       if name == "tensorflow":
         raise
   importlib.import_module("tensorflow").keras.layers.Layer  # lazily imported  # noqa: B018
+  root = str(pathlib.Path(__file__).resolve().parent.parent)
+  sys.path.insert(1, root)
+  for name in RUNTIME:
+    importlib.import_module(name)
+  sys.path.remove(root)
   # TensorFlow 2.21 logs a save with absl, which gives the root logger a handler then: all lines of
   # TensorFlow's logger would be written twice from there on.
   logging.getLogger("tensorflow").propagate = False
