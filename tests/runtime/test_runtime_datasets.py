@@ -31,11 +31,22 @@ def test_data_sets_and_their_batches_are_those_of_tensorflow_1(name, folder):
 
 
 def test_without_a_seed_the_order_is_another_each_time(folder):
-  orders = {
-    datasets.read_data_sets(folder, validation_size=0).train.next_batch(23)[1].tobytes()
-    for _ in range(3)
-  }
+  with tf.Graph().as_default():  # without the seed that another test has set
+    orders = {
+      datasets.read_data_sets(folder, validation_size=0).train.next_batch(23)[1].tobytes()
+      for _ in range(3)
+    }
   assert len(orders) > 1
+
+
+def test_the_seed_of_the_program_is_that_of_the_order(folder):
+  orders = set()
+  for _ in range(3):
+    with tf.Graph().as_default():
+      tf.compat.v1.set_random_seed(5)
+      train = datasets.read_data_sets(folder, validation_size=0).train
+      orders.add(train.next_batch(23)[1].tobytes())
+  assert len(orders) == 1
 
 
 def test_made_up_data_and_tables_are_those_of_tensorflow_1(folder):
