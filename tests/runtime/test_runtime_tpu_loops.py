@@ -28,7 +28,7 @@ def _values(name):
     counted = loops.while_loop(
       lambda i: i < 4, lambda i: (i + 1, v1.assign_add(rounds, 1).op), [tf.constant(0)]
     )
-    nothing = loops.while_loop(lambda: tf.constant(False), lambda: [])
+    nothing = loops.while_loop(lambda: tf.constant(False), list)
     powers = loops.repeat(3, lambda x: x * 2.0, [1.0])
     single = loops.repeat(2, lambda x: [x + 1.0], 1.0)
     operation = loops.repeat(5, lambda: v1.assign_add(rounds, 10).op)
