@@ -219,6 +219,7 @@ def test_an_iterator_of_checkpoints_sees_new_and_old_places(api, trained, tmp_pa
   assert timeouts == [1]
   assert runtime.latest_checkpoint(tmp_path / "nowhere") is None
   steps = [runtime.load_global_step(tmp_path / name) for name in ("m", "nowhere")]
+  assert runtime.load_global_step(None) == 0
   assert steps == [5, 0]
 
 

@@ -82,12 +82,13 @@ def load_global_step(checkpoint_dir: Any) -> Any:
   Programs took a private function of the Estimator's module for it.
 
   Args:
-    checkpoint_dir: the directory; its sub-directory `tf2` comes first.
+    checkpoint_dir: the directory; its sub-directory `tf2` comes first. None, of an estimator that has
+      a temporary one, has no checkpoint.
 
   Raises:
     CheckpointError: if the old program has gone on after the migrated one.
   """
-  found = latest_checkpoint(checkpoint_dir)
+  found = None if checkpoint_dir is None else latest_checkpoint(checkpoint_dir)
   reader = None if found is None else tf.train.load_checkpoint(found)
   name = tf.compat.v1.GraphKeys.GLOBAL_STEP
   return reader.get_tensor(name) if reader is not None and reader.has_tensor(name) else 0
