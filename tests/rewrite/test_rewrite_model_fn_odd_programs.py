@@ -45,6 +45,11 @@ e.train(input_fn, max_steps=10)
 e.evaluate(input_fn, steps=2)
 print(next(e.predict(input_fn)))
 """
+LOSS_OF_EXAMPLES = "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)"
+MORE = """
+def more(labels, predictions):
+    return {"mean": tf.metrics.mean(predictions)}
+"""
 _PLACES = ("first", "middle", "last", "loss", "training")
 
 
@@ -233,6 +238,29 @@ HOSTED = {
     ),
     "`layer` is no tensor",
   ),
+  "a loss of each example": (
+    program(
+      changed=[
+        ("tf.losses.sparse_softmax_cross_entropy(labels, logits)", LOSS_OF_EXAMPLES),
+      ]
+    ),
+    "its loss is not made one number (`tf.nn.sparse_softmax_cross_entropy_with_logits` gives",
+  ),
+  "a loss of each example and a penalty": (
+    program(
+      changed=[
+        ("tf.losses.sparse_softmax_cross_entropy(labels, logits)", LOSS_OF_EXAMPLES + " + 0.1"),
+      ],
+    ),
+    "its loss is not made one number",
+  ),
+  "metrics that are added afterwards": (
+    program(
+      before=MORE,
+      calls=CALLS.replace("e.evaluate", "e = tf.estimator.add_metrics(e, more)\ne.evaluate"),
+    ),
+    "`add_metrics` makes another estimator of it",
+  ),
 }
 
 
@@ -258,6 +286,20 @@ def taken_apart(source):
 
 def test_the_same_program_without_these_is_taken_apart():
   taken_apart(program())
+
+
+def test_losses_of_examples_that_are_averaged_are_taken_apart():
+  text = taken_apart(
+    program(
+      changed=[
+        (
+          "tf.losses.sparse_softmax_cross_entropy(labels, logits)",
+          f"tf.reduce_mean({LOSS_OF_EXAMPLES})",
+        ),
+      ]
+    )
+  )
+  assert "sparse_softmax_cross_entropy_with_logits" in text
 
 
 def test_a_random_number_that_the_loss_reads_is_drawn_once():

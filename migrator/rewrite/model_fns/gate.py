@@ -113,6 +113,8 @@ def check(plan: Plan, unit: units.Unit, function: Function) -> None:
   if unit.problems or unit.shown:
     node = unit.problems[0].node if unit.problems else unit.shown[0]
     raise Unreadable(node, "the estimator is used in a way that only an Estimator can be")
+  if unit.added_metrics:
+    raise Unreadable(unit.added_metrics[0].call, "`add_metrics` makes another estimator of it")
   start = unit.constructions[0].arguments.get("warm_start_from")
   if start is not None and module.constant(start.value) is not None:
     raise Unreadable(start.value, "the training is warm-started")

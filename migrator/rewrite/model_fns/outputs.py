@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Optional
 
 from migrator.analysis import local_calls
 from migrator.analysis.model_fns import calls
+from migrator.analysis.model_fns.flow import Flow, Value
 from migrator.analysis.model_fns.modes import Leaf, Unreadable
 from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, VARIABLES, Split
 from migrator.analysis.module import Module
 
+_OF_EXAMPLES = re.compile(
+  r"tf\.nn\..*cross_entropy.*|tf\.nn\.(log_poisson|nce|sampled_softmax)_loss|tf\.keras\.losses\.[a-z].*"
+  r"|tf\.(math\.)?(square|squared_difference|abs|pow)"
+)
 _TRAINING = ("training", "is_training", "train")
 _GRAPH_ONLY = ("op", "graph", "initializer", "initial_value", "device")
 _DEPTH = 5  # of functions that hand the mode on, of variables that have a value from one another
@@ -23,12 +29,29 @@ def check(split: Split) -> None:
   Raises:
     Unreadable: with the place.
   """
+  _check_loss(split.function.module, split.loss.flow, split.loss.result)
   _check_objects(split)
   _check_early(split)
   _check_scopes(split)
   _check_variables(split)
   _check_changes(split)
   _check_gradients(split)
+
+
+def _check_loss(module: Module, flow: Flow, loss: Optional[Value]) -> None:
+  """A loss of one example is the Estimator's loss as it is: it took away the dimension."""
+  if loss is None:
+    return
+  value = flow.resolve(loss)
+  node = value.node
+  if isinstance(node, ast.BinOp):
+    for side in (node.left, node.right):
+      _check_loss(module, flow, Value(side, value.index))
+  elif isinstance(node, ast.Call):
+    symbol = module.resolve(node.func)
+    if symbol is not None and _OF_EXAMPLES.fullmatch(symbol.path):
+      shown = module.source(node.func)
+      raise Unreadable(node, f"its loss is not made one number (`{shown}` gives one per example)")
 
 
 def _check_changes(split: Split) -> None:
