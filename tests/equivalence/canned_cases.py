@@ -60,20 +60,6 @@ CASES = {
 }
 
 
-# Those with several models, or all kinds of columns, run in all four combinations.
-_IN_ALL = ("census_wide_deep", "multi_head", "housing", "keras_model")
-_TURNS = (("fit", "2.21"), ("loop", "2.15")), (("fit", "2.15"), ("loop", "2.21"))
-
-
-def by_turns():
-  """Returns the tests: tuples (name, target, version), each program with both of both at least."""
-  found = []
-  for number, name in enumerate(CASES):
-    pairs = _TURNS[0] + _TURNS[1] if name in _IN_ALL else _TURNS[number % 2]
-    found += [(name, *pair) for pair in pairs]
-  return found
-
-
 def stacked(rows):
   """Returns one row of all: logits near 0 are compared by the size of those of all rows."""
   return (

@@ -33,7 +33,7 @@ class Lab:
       python: forking.ForkingInterpreter(python, timeout=TIMEOUT)
       for python in dict.fromkeys([legacy_python, *target_pythons])
     }
-    self._legacy_python = legacy_python
+    self.legacy_python = legacy_python
 
   def close(self):
     for interpreter in self._interpreters.values():
@@ -113,7 +113,7 @@ class Lab:
     Returns:
       The outcome; if `fails`: the run.
     """
-    interpreter = self._interpreters[python or self._legacy_python]
+    interpreter = self._interpreters[python or self.legacy_python]
     interpreter.runtime = not legacy
     program = session.Program(path, arguments, interpreter, self._directory, legacy)
     if fails:

@@ -14,9 +14,7 @@ def legacy_programs(tmp_path_factory):
   return {name: case.legacy(directory) for name, case in canned_cases.CASES.items()}
 
 
-@pytest.mark.parametrize(
-  ("name", "target", "python"), canned_cases.by_turns(), indirect=["target", "python"]
-)
+@pytest.mark.parametrize("name", canned_cases.CASES)
 def test_does_what_the_estimator_did(lab, legacy_programs, name, target, python):
   case = canned_cases.CASES[name]
   scratch, legacy = lab.legacy(legacy_programs[name], case.arguments)

@@ -27,8 +27,10 @@ def bound(form):
 def test_does_what_the_estimator_did(lab, legacy_programs, name, form, python):
   case = model_fn_cases.CASES[name]
   # Initial weights are others in each run, and TensorFlow 2.21 rounds otherwise than 2.15: once in some twenty
-  # runs Adam makes more than 1e-6 of it (3.8e-6 of a loss). A real difference shows with all weights.
-  for seed in (1, 2, 3):
+  # runs Adam makes more than 1e-6 of it (3.8e-6 of a loss). A real difference shows with all weights. Where
+  # both run on 2.15 they are equal, and the other forms have a bound of their own: no reserve for these.
+  rounds_otherwise = form == "hosted" and python != lab.legacy_python
+  for seed in (1, 2, 3) if rounds_otherwise else (1,):
     scratch, legacy = lab.legacy(legacy_programs[name], case.arguments, seed=seed)
     _, outcome = lab.from_first(case.after(form), case.arguments, python, scratch)
     difference = compare.loss_difference(legacy.run.losses, outcome.run.losses)
