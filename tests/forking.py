@@ -13,12 +13,17 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class ForkingInterpreter(runs.Interpreter):
-  """An interpreter that imports TensorFlow once for all programs that it runs, one after the other."""
+  """An interpreter that imports TensorFlow once for all programs that it runs, one after the other.
+
+  Args:
+    variables: Of the process environment, besides those of this process.
+  """
 
   _server = None
 
-  def __init__(self, *args, **kwargs):
+  def __init__(self, *args, variables=None, **kwargs):
     super().__init__(*args, **kwargs)
+    self._variables = variables or {}
     self._lock = threading.Lock()
 
   def run(self, job):
@@ -50,7 +55,7 @@ class ForkingInterpreter(runs.Interpreter):
 
   def _start(self):
     if self._server is None:
-      variables = dict(os.environ)
+      variables = {**os.environ, **self._variables}
       variables.pop("PYTHONPATH", None)
       self._server = subprocess.Popen(
         [self.python, str(HERE / "fork_server.py"), str(runs.OBSERVER.parent)],

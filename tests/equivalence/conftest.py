@@ -46,6 +46,24 @@ def lab(tmp_path_factory, legacy_python, target_pythons):
   laboratory.close()
 
 
+@pytest.fixture(scope="session")
+def lab_of_same_kernels(tmp_path_factory, legacy_python, target_pythons):
+  """A lab in which TensorFlow 2.15 and 2.21 compute with the same kernels.
+
+  Those of oneDNN are others in each version and on each kind of processor. What they round otherwise, a program
+  can make any difference of: one with a bias before a batch normalization has a gradient of nothing but
+  rounding, of which Adam makes whole steps. Without them the same graph gives the same numbers.
+  """
+  laboratory = harness.Lab(
+    tmp_path_factory.mktemp("lab_of_same_kernels"),
+    legacy_python,
+    target_pythons,
+    {"TF_ENABLE_ONEDNN_OPTS": "0"},
+  )
+  yield laboratory
+  laboratory.close()
+
+
 @pytest.fixture(params=["fit", "loop"])
 def target(request):
   """What programs are migrated to."""

@@ -23,14 +23,15 @@ class Lab:
     directory: Where the programs run.
     legacy_python: The interpreter of the legacy programs.
     target_pythons: Those of the migrated programs.
+    variables: Of the process environment of all programs, besides those of this process.
   """
 
-  def __init__(self, directory, legacy_python, target_pythons):
+  def __init__(self, directory, legacy_python, target_pythons, variables=None):
     self._directory = directory
     self._count = 0
     self._legacy_runs = {}
     self._interpreters = {
-      python: forking.ForkingInterpreter(python, timeout=TIMEOUT)
+      python: forking.ForkingInterpreter(python, timeout=TIMEOUT, variables=variables)
       for python in dict.fromkeys([legacy_python, *target_pythons])
     }
     self.legacy_python = legacy_python

@@ -142,14 +142,17 @@ def updating(tf, layers):
   """Returns networks with update operations, whose order does not matter for the discriminator's two."""
   v1 = tf.compat.v1
 
+  # With a bias before the normalization, or a linear discriminator behind it, gradients would be nothing
+  # but rounding, of which Adam makes as much as of others.
   def generator(inputs):
-    return layers.batch_normalization(layers.dense(inputs, 3), training=True, momentum=0.9)
+    net = layers.dense(inputs, 3, use_bias=False)
+    return layers.batch_normalization(net, training=True, momentum=0.9)
 
   def discriminator(batch, inputs):
     del inputs
     seen = v1.get_variable("moved", initializer=0.5, trainable=False)
     v1.add_to_collection("update_ops", v1.assign_add(seen, tf.reduce_mean(batch)).op)
-    return layers.dense(batch, 1)
+    return layers.dense(batch, 1, tf.tanh)
 
   return generator, discriminator
 

@@ -378,8 +378,11 @@ def without_tpu(api, root):
     if mode == api.ModeKeys.PREDICT:
       return api.tpu.TPUEstimatorSpec(mode, predictions={"scores": tf.nn.softmax(logits)})
     loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
-    optimizer = v1.train.MomentumOptimizer(0.1, 0.9)
-    train = optimizer.minimize(loss, v1.train.get_global_step())
+    shown = [tf.reshape(v1.train.get_global_step(), [1]), tf.reshape(loss, [1])]
+    # What the host is told would else be read before or after the step is counted.
+    with tf.control_dependencies(shown):
+      optimizer = v1.train.MomentumOptimizer(0.1, 0.9)
+      train = optimizer.minimize(loss, v1.train.get_global_step())
 
     def metric_fn(labels, logits):
       return {"accuracy": v1.metrics.accuracy(labels, tf.argmax(logits, 1))}
@@ -395,7 +398,6 @@ def without_tpu(api, root):
       notes.append("scaffold")
       return v1.train.Scaffold(saver=v1.train.Saver(max_to_keep=2))
 
-    shown = [tf.reshape(v1.train.get_global_step(), [1]), tf.reshape(loss, [1])]
     return api.tpu.TPUEstimatorSpec(
       mode,
       loss=loss,

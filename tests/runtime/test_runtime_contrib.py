@@ -17,8 +17,14 @@ RESULTS = json.loads((RECORDED / "results.json").read_text())
 SIGNATURES = json.loads((RECORDED / "signatures.json").read_text())
 
 
+# Of the greatest of a tensor. Gradients are sums of many terms: TensorFlow 1.15 itself is 1.7e-6 away from the
+# recording on another kind of processor.
+TOLERANCE, GRADIENT_TOLERANCE = 1e-6, 3e-6
+
+
 def same(found, recorded, where):
-  """Compares numbers within 1e-6 of the greatest, and text and shapes exactly."""
+  """Compares numbers, those of trainings by the tolerance of gradients, and text and shapes exactly."""
+  tolerance = GRADIENT_TOLERANCE if where in ("gradients", "after") else TOLERANCE
   assert sorted(found) == sorted(recorded), where
   for name, value in recorded.items():
     if isinstance(value, str):
@@ -28,7 +34,7 @@ def same(found, recorded, where):
     assert found[name][0] == shape, (where, name)
     scale = max([abs(one) for one in numbers if np.isfinite(one)], default=0.0)
     np.testing.assert_allclose(
-      found[name][1], numbers, rtol=1e-6, atol=1e-6 * scale, err_msg=f"{where} {name}"
+      found[name][1], numbers, rtol=tolerance, atol=tolerance * scale, err_msg=f"{where} {name}"
     )
 
 
