@@ -92,6 +92,23 @@ def test_layers_find_their_variables_in_every_graph_of_a_function():
   assert wide.shape == (4, 3)
 
 
+@pytest.mark.parametrize("renorm", [False, True])
+@pytest.mark.parametrize("shape", [(8, 2), (8, 3, 2, 2)])
+def test_a_network_does_not_move_the_statistics_of_a_layer_that_is_not_trained(shape, renorm):
+  def forward(features, training):
+    return layers.batch_normalization(features, training=training, trainable=False, renorm=renorm)
+
+  features = tf.constant(np.random.RandomState(0).uniform(3, 5, shape), tf.float32)
+  network = runtime.Network(forward, tf.TensorSpec([None, *shape[1:]]))
+  before = {name: v.numpy() for name, v in network.named_variables.items()}
+  outputs = network(features, training=True)
+  for name, value in before.items():
+    np.testing.assert_array_equal(network.named_variables[name], value, name)
+  if not renorm:
+    # They are not what it normalizes with in training.
+    assert abs(float(tf.reduce_mean(outputs))) < 1e-5
+
+
 def test_channels_in_front_give_what_channels_at_the_end_give():
   with tf.Graph().as_default():
     last = tf.constant(np.random.RandomState(0).uniform(size=(2, 6, 5, 3)), tf.float32)

@@ -165,6 +165,8 @@ def _renorm(layer: Any, mean: Any, variance: Any, training: Any) -> Any:
   factor_on, shift_on = factor, shift
   factor = values.choose(training, lambda: factor_on, lambda: tf.ones_like(factor_on))
   shift = values.choose(training, lambda: shift_on, lambda: tf.zeros_like(shift_on))
+  if not layer.makes_updates:
+    return factor, shift, mean, variance
   moved = [
     _where_training(training, functools.partial(move, variable, value, momentum), variable)
     for variable, value in ((layer.renorm_mean, mean), (layer.renorm_stddev, deviation))

@@ -46,6 +46,11 @@ class Collected:
     """Function from an output to a loss."""
     return self._activity_regularizer
 
+  @property
+  def makes_updates(self) -> bool:
+    """Whether its updates are to be made: in a tf.function all that is made runs, collected or not."""
+    return self.trainable or self.stateful or not v1.executing_eagerly_outside_functions()
+
   def add_loss(self, losses: Any, inputs: Any = None) -> None:
     """Adds losses, or functions that return one, to those of the layer and of the graph."""
     del inputs  # Only said from which inputs a loss comes.
@@ -58,7 +63,11 @@ class Collected:
     """Adds operations, or functions that return one, that have to run with a training step."""
     del inputs
     for update in tf.nest.flatten(updates):
-      made = update() if callable(update) and not isinstance(update, tf.Tensor) else update
+      made = update
+      if callable(update) and not isinstance(update, tf.Tensor):
+        if not self.makes_updates:
+          continue
+        made = update()
       graph = not tf.executing_eagerly()
       self._updates.append(getattr(made, "op", made) if graph else made)
 
