@@ -109,6 +109,19 @@ def test_a_network_does_not_move_the_statistics_of_a_layer_that_is_not_trained(s
     assert abs(float(tf.reduce_mean(outputs))) < 1e-5
 
 
+@pytest.mark.parametrize("fused", [None, True])
+@pytest.mark.parametrize("training", [True, False])
+def test_images_of_double_precision_are_normalized_without_the_fused_operation(fused, training):
+  with tf.Graph().as_default():
+    x = tf.constant(np.random.RandomState(0).uniform(size=(2, 4, 3, 2)))
+    found, expected = (
+      layers.batch_normalization(x, training=training, fused=one) for one in (fused, False)
+    )
+    with v1.Session() as session:
+      session.run(v1.global_variables_initializer())
+      np.testing.assert_array_equal(*session.run([found, expected]))
+
+
 def test_channels_in_front_give_what_channels_at_the_end_give():
   with tf.Graph().as_default():
     last = tf.constant(np.random.RandomState(0).uniform(size=(2, 6, 5, 3)), tf.float32)

@@ -134,8 +134,9 @@ class BatchNormalization(Layer):
     if None in sizes.values():
       raise ValueError(f"Layer {self.name}: the size of axis {axes} of the inputs is not known")
     if self.fused:
-      # Five dimensions are fused in the last versions that have `tf.layers`, not yet in TF 1.15.
-      self.fused = rank in (4, 5) and axes in ([1], [rank - 1])
+      # Five dimensions are fused in the last versions that have `tf.layers`, not yet in TF 1.15. Only
+      # now the dtype is known: the operation has no double precision.
+      self.fused = rank in (4, 5) and axes in ([1], [rank - 1]) and self._can_be_fused()
     self.input_spec = InputSpec(ndim=rank, axes=dict(sizes))
     parameters = list(sizes.values())
     if len(axes) > 1 or self.virtual_batch_size is not None:
