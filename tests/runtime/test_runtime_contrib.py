@@ -66,6 +66,24 @@ def test_contributed_functions_take_the_arguments_of_tensorflow_1(module):
       assert name in recorded, f"{module}.{name} is none of TensorFlow 1.15"
 
 
+def test_statistics_of_a_normalization_that_is_not_trained_are_not_in_the_update_operations():
+  v1 = tf.compat.v1
+  for shape, count in (([2, 4, 4, 3], 0), ([2, 4, 3], 0), ([4, 3], 2)):
+    with tf.Graph().as_default():
+      contrib.slim.batch_norm(tf.zeros(shape), trainable=False)
+      # Of rank 2 it was no layer, but operations of its own.
+      assert len(v1.get_collection(v1.GraphKeys.UPDATE_OPS)) == count
+
+
+def test_images_of_double_precision_are_normalized():
+  v1 = tf.compat.v1
+  with tf.Graph().as_default(), v1.Session() as session:
+    images = tf.constant(contrib_cases.values("images", [2, 4, 4, 3]), tf.float64)
+    made = [contrib.slim.batch_norm(images, fused=fused) for fused in (None, False)]
+    session.run(v1.global_variables_initializer())
+    np.testing.assert_array_equal(*session.run(made))
+
+
 def _variables(session):
   return session.run({one.op.name: one for one in tf.compat.v1.global_variables()})
 

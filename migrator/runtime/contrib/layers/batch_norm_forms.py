@@ -119,14 +119,14 @@ def _axes(inputs, axis):
   return [one for one in range(rank) if one != axis % rank]
 
 
-def as_layer(inputs, decay, epsilon, is_training, axis, fused, make):
-  """Normalizes as the layer of `tf.layers` does, whose updates go to UPDATE_OPS."""
+def as_layer(inputs, decay, epsilon, is_training, axis, fused, trainable, make):
+  """Normalizes as the layer of `tf.layers` does, whose updates go to UPDATE_OPS if it is trainable."""
   channels = utils.channel_dimension(
     inputs.shape, "channels_first" if axis == 1 else "channels_last"
   )
   half = inputs.dtype.base_dtype in (tf.float16, tf.bfloat16)
   variables = make([channels], tf.float32 if half else inputs.dtype.base_dtype)
-  if fused and inputs.shape.ndims == 4:
+  if fused and inputs.shape.ndims == 4 and (half or inputs.dtype.base_dtype == tf.float32):
     data_format = "NCHW" if axis == 1 else "NHWC"
     outputs, mean, variance = _fused(inputs, variables, channels, epsilon, is_training, data_format)
   else:
@@ -146,7 +146,7 @@ def as_layer(inputs, decay, epsilon, is_training, axis, fused, make):
       mean, variance = variables.moving_mean, variables.moving_variance
     outputs = _plain(inputs, mean, variance, variables, axis, epsilon)
   training = utils.constant_value(is_training)
-  if training is None or training:
+  if trainable and (training is None or training):
     rate = _layer_decay(decay, is_training)
     for moving, value in (
       (variables.moving_mean, mean),

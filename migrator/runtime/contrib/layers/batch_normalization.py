@@ -118,7 +118,9 @@ def batch_norm(
       return finished(outputs, activation_fn, outputs_collections, sc.name)
   with layer_scope(scope, "BatchNorm", inputs, reuse) as sc:
     if as_layer:
-      outputs = batch_norm_forms.as_layer(inputs, decay, epsilon, is_training, axis, fused, make)
+      outputs = batch_norm_forms.as_layer(
+        inputs, decay, epsilon, is_training, axis, fused, trainable, make
+      )
     else:
       outputs = batch_norm_forms.by_moments(
         inputs,
