@@ -45,6 +45,17 @@ def test_names_are_those_of_a_graph_in_which_the_function_runs_once():
   assert network.named_variables["count"].dtype == tf.int32
 
 
+def test_variables_may_be_called_what_the_code_of_a_network_calls_its_own():
+  wanted = ["arguments", "features", "given", "inputs", "labels", "losses", "outputs", "training"]
+
+  def forward(features, labels, training):
+    del labels, training
+    return sum(v1.get_variable(name, []) for name in wanted) * features["given"]
+
+  network = runtime.Network(forward, ({"given": spec(None)}, spec(None)))
+  assert names(network) == wanted
+
+
 def test_calls_share_the_variables_within_a_function_and_across_traces():
   def forward(features, training):
     hidden = dense(features, 3, kernel_regularizer=tf.keras.regularizers.l2(0.5))

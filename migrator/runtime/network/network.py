@@ -135,12 +135,15 @@ class Network:
       while self._when_built:
         self._when_built.pop(0)()
 
-  def _run(self, given: tuple, training: bool) -> tuple:
-    """Runs `forward` in the graph that is being traced; returns its outputs and the losses."""
+  def _run(self, inputs_of_network: tuple, training: bool) -> tuple:
+    """Runs `forward` in the graph that is being traced; returns its outputs and the losses.
+
+    Operations of the graph have the name of the first parameter: no variable should have it.
+    """
     # Copies of dicts and lists, to which it may add.
-    given = tf.nest.map_structure(lambda part: part, given)
-    arguments = {"features": given[0], "training": training, "params": self.params}
-    arguments["labels"] = given[1] if len(given) > 1 else None
+    inputs_of_network = tf.nest.map_structure(lambda part: part, inputs_of_network)
+    arguments = {"features": inputs_of_network[0], "training": training, "params": self.params}
+    arguments["labels"] = inputs_of_network[1] if len(inputs_of_network) > 1 else None
     # The tables that it makes live as long as somebody holds them.
     with resources.recorded() as made, self._store.fresh():
       outputs = self._forward(**{n: v for n, v in arguments.items() if n in self._takes})
