@@ -122,6 +122,28 @@ def test_images_of_double_precision_are_normalized_without_the_fused_operation(f
       np.testing.assert_array_equal(*session.run([found, expected]))
 
 
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("spec", [layers.InputSpec, tf.keras.layers.InputSpec])
+def test_layers_of_a_program_may_say_what_their_inputs_are_as_in_keras(many, spec):
+  class Scaled(layers.Layer):
+    def build(self, input_shape):
+      del input_shape
+      self.input_spec = [spec(ndim=2), spec(axes={-1: 3})] if many else spec(ndim=2)
+      self.factor = self.add_weight("factor", [3])
+      self.built = True
+
+    def call(self, inputs):
+      return inputs[0] * self.factor if many else inputs * self.factor
+
+  def inputs(*shape):
+    return [tf.zeros([2, 3]), tf.zeros(shape)] if many else tf.zeros(shape)
+
+  with tf.Graph().as_default():
+    assert Scaled()(inputs(2, 3)).shape == (2, 3)
+    with pytest.raises(ValueError, match=r"needs (2 dimensions|size 3 in axis -1)"):
+      Scaled()(inputs(2, 4) if many else inputs(2, 3, 1))
+
+
 def test_channels_in_front_give_what_channels_at_the_end_give():
   with tf.Graph().as_default():
     last = tf.constant(np.random.RandomState(0).uniform(size=(2, 6, 5, 3)), tf.float32)

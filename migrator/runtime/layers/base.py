@@ -45,7 +45,7 @@ class Layer(Collected):
       raise TypeError(f"{type(self).__name__} has no argument {', '.join(map(repr, kwargs))}")
     self.trainable = trainable
     self.built = False
-    self.input_spec: Optional[InputSpec] = None
+    self.input_spec: Any = None
     self._dtype = None if dtype is None else tf.as_dtype(dtype).name
     self._trainable_weights: list[Any] = []
     self._non_trainable_weights: list[Any] = []
@@ -271,8 +271,11 @@ class Layer(Collected):
     self.built = True
 
   def _check(self, inputs: Any) -> None:
-    if self.input_spec is not None:
-      self.input_spec.check(tf.nest.flatten(inputs)[0], self._name)
+    # One, or a list of one for each input; also those of Keras, which say the same.
+    specs = [] if self.input_spec is None else tf.nest.flatten(self.input_spec)
+    for spec, tensor in zip(specs, tf.nest.flatten(inputs)):
+      if spec is not None:
+        InputSpec.check(spec, tensor, self._name)
 
   def _track(self, variable: Any, trainable: bool) -> None:
     parts = graphs.parts(variable)
