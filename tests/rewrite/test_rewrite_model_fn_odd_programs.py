@@ -215,6 +215,26 @@ HOSTED = {
     ),
     'it reads `features["x"]`, which it changes, behind its network',
   ),
+  "regularization losses of a scope": (
+    program(loss='loss += tf.losses.get_regularization_loss("hidden")'),
+    "it asks for losses of its network behind it (`tf.losses.get_regularization_loss(",
+  ),
+  "regularization losses that a function asks for": (
+    program(
+      """
+      def whole(loss):
+          return loss + tf.add_n(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES))
+      """,
+      loss="loss = whole(loss)",
+    ),
+    "it asks for losses of its network behind it (`tf.get_collection(",
+  ),
+  "regularization losses that are chosen by name": (
+    program(
+      loss='loss += sum(r for r in tf.losses.get_regularization_losses() if "hidden" in r.name)'
+    ),
+    "it may choose regularization losses by their names (`r.name`)",
+  ),
   "gradients that are stopped": (
     program(middle="hidden = tf.stop_gradient(hidden)"),
     "its gradients are stopped",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Optional
 
 from migrator.analysis import local_calls
@@ -34,6 +34,7 @@ def check(split: Split) -> None:
   _check_early(split)
   _check_scopes(split)
   _check_variables(split)
+  _check_losses(split)
   _check_changes(split)
   _check_gradients(split)
 
@@ -130,6 +131,35 @@ def _check_variables(split: Split) -> None:
     for node in ast.walk(code):
       if isinstance(node, ast.Attribute) and node.attr in _GRAPH_ONLY:
         raise Unreadable(node, f"its loss asks for `.{node.attr}`, which only a graph has")
+
+
+def _check_losses(split: Split) -> None:
+  """A network hands on its regularization losses: no collection has them behind it, nor do their names say whose."""
+  module, replaced = split.function.module, split.loss.flow.replaced
+  for piece in (split.loss, split.metrics, split.predictions, split.exports):
+    if piece is None:
+      continue
+    codes: list[ast.AST] = [leaf.node for leaf in piece.leaves]
+    codes += [piece.result.node] if piece.result is not None else []
+    helpers = [helper for code in codes for helper in calls.helpers(module, code)]
+    for node in (n for code in (*codes, *helpers) for n in _kept(code, replaced)):
+      path = calls.path(module, node) if isinstance(node, ast.Call) else ""
+      if path == "tf.get_collection" or path.startswith("tf.losses.get_regularization_loss"):
+        shown = module.source(node).partition("\n")[0]
+        raise Unreadable(node, f"it asks for losses of its network behind it (`{shown}`)")
+      named = isinstance(node, ast.Attribute) and node.attr in ("name", "op")
+      if named and LOSSES in piece.parameters and module.resolve(node) is None:
+        shown = module.source(node)
+        raise Unreadable(node, f"it may choose regularization losses by their names (`{shown}`)")
+
+
+def _kept(node: ast.AST, replaced: Mapping[ast.AST, str]) -> Iterator[ast.AST]:
+  """Walks through some code, but not into the expressions for which something else stands."""
+  if node in replaced:
+    return
+  yield node
+  for child in ast.iter_child_nodes(node):
+    yield from _kept(child, replaced)
 
 
 def _check_scopes(split: Split) -> None:
