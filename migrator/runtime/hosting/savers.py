@@ -100,7 +100,16 @@ class Host:
       CheckpointError: if the checkpoint is damaged or does not fit.
       ValueError: if there is none.
     """
-    path = places.given(save_path, self.model_dir)
+    if saver.as_saver_def() is None:
+      return  # It has no variables.
+    try:
+      path = places.given(save_path, self.model_dir)
+    except ValueError:
+      if not tf.compat.v1.train.checkpoint_exists(save_path):
+        raise
+      # Of the format that TensorFlow wrote before it had index files, such as many published weights.
+      restore(sess, save_path)
+      return
     values = restoring.wanted(sess.graph, saver)
     restoring.check(path, values)
     if other_checkpoints.is_ours(path):
