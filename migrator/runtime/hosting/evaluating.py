@@ -165,5 +165,5 @@ def make_session(
   host = savers.Host(model_dir, write_graph=config.checkpoint_save_graph_def)
   host.take([savers.session_saver(scaffold, allow_empty=True)])
   hooks = list(hooks)
-  creator = savers.Creator(scaffold, lambda: checkpoint, master, config.session_config)
+  creator = savers.Creator(scaffold, lambda: checkpoint, master, config.session_config, host)
   return v1.train.MonitoredSession(creator, hooks=[*hooks, saver_hooks.Taking(host, hooks)])

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import tensorflow as tf
 
 from migrator.runtime.export import directories, outputs
-from migrator.runtime.hosting import savers
+from migrator.runtime.hosting import places, savers
 from migrator.runtime.hosting.modes import ModeKeys
 
 # The first mode of an export is the one whose variables are saved.
@@ -71,9 +71,7 @@ def export(
       spec = call(receiver.features, getattr(receiver, "labels", None), mode)
       found = signatures(receiver, _outputs(spec), serving_only=mode == ModeKeys.PREDICT)
       with tf.compat.v1.Session(config=config.session_config) as session:
-        saver = spec.scaffold.saver or tf.compat.v1.train.Saver(sharded=True)
-        host.take([saver])
-        saver.restore(session, checkpoint_path)
+        saver = _restored(session, spec.scaffold.saver, checkpoint_path, host)
         if spec.train_op is not None:
           tf.compat.v1.add_to_collection(_TRAIN_OP, spec.train_op)
         arguments = {
@@ -94,6 +92,27 @@ def export(
   directories.copy_extra(temporary, assets_extra or {})
   tf.io.gfile.rename(temporary, directory)
   return os.fsencode(directory)
+
+
+def _restored(session: Any, saver: Any, checkpoint_path: str, host: savers.Host) -> Any:
+  """Restores a checkpoint; returns the saver of the export.
+
+  Args:
+    session: of the export.
+    saver: the scaffold's, None if it has none.
+    checkpoint_path: the values.
+    host: of the program.
+  """
+  if isinstance(saver, tf.train.Checkpoint):
+    # A saver finds its variables in a checkpoint by object names, too.
+    held = tf.train.TrackableView(saver).descendants()
+    saver = tf.compat.v1.train.Saver([v for v in held if isinstance(v, tf.Variable)], sharded=True)
+    saver.restore(session, places.given(checkpoint_path, host.model_dir))
+    return saver
+  saver = saver or tf.compat.v1.train.Saver(sharded=True)
+  host.take([saver])
+  saver.restore(session, checkpoint_path)
+  return saver
 
 
 def _outputs(spec: Any) -> dict[str, outputs.ExportOutput]:

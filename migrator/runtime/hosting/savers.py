@@ -132,6 +132,7 @@ class Creator(tf.compat.v1.train.SessionCreator):
     find: Callable[[], Optional[str]],
     master: str,
     config: Any,
+    host: Host,
   ):
     """Makes a creator.
 
@@ -140,14 +141,18 @@ class Creator(tf.compat.v1.train.SessionCreator):
       find: gives the prefix of the checkpoint; None to initialize.
       master: as in RunConfig.
       config: as in RunConfig.
+      host: takes care of the saver that the scaffold makes of a `tf.train.Checkpoint`.
     """
     self._scaffold = scaffold
+    self._host = host
     self._find = find
     self._master = master
     self._config = config
 
   def create_session(self) -> Any:
     """Returns a session with values."""
+    self._scaffold.finalize()
+    self._host.take([self._scaffold.saver])
     creator = tf.compat.v1.train.ChiefSessionCreator(
       self._scaffold,
       master=self._master,

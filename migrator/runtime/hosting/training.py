@@ -94,7 +94,7 @@ def make_session(
   all_hooks = [*chief_hooks, *_summary_hooks(spec, config, model_dir), *worker_hooks]
   all_hooks.append(saver_hooks.Taking(host, [*given, *all_hooks]))
   creator = savers.Creator(
-    spec.scaffold, lambda: places.newest(model_dir), config.master, config.session_config
+    spec.scaffold, lambda: places.newest(model_dir), config.master, config.session_config, host
   )
   return v1.train.MonitoredSession(creator, hooks=all_hooks)
 
