@@ -295,7 +295,11 @@ class ModelFn(step_methods.Steps, export_methods.Exports, stored.Stored):
   def _begin(self) -> None:
     """Gives the current graph its seed and its global step."""
     v1.set_random_seed(self._config.tf_random_seed)
-    v1.train.create_global_step()
+    self._create_global_step(tf.compat.v1.get_default_graph())
+
+  def _create_global_step(self, graph: tf.Graph) -> Any:
+    """Creates the global step of a graph."""
+    return v1.train.create_global_step(graph)
 
   def _begin_training(self) -> None:
     """Begins the graph of a training."""

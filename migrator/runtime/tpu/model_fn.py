@@ -170,6 +170,23 @@ class TPUModelFn(ModelFn):
     with tf.device("/cpu:0"):
       return input_fn(**{name: value for name, value in offered.items() if name in names})
 
+  def _create_global_step(self, graph: tf.Graph) -> Any:
+    """Creates the global step as a resource, as a TPUEstimator did, even where other variables are none.
+
+    What a program has read of it, as for a `host_call`, then stays as it was when the step moves.
+    """
+    v1 = tf.compat.v1
+    with graph.as_default(), graph.name_scope(None):
+      return v1.get_variable(
+        v1.GraphKeys.GLOBAL_STEP,
+        shape=[],
+        dtype=tf.int64,
+        initializer=v1.zeros_initializer(),
+        trainable=False,
+        use_resource=True,
+        collections=[v1.GraphKeys.GLOBAL_VARIABLES, v1.GraphKeys.GLOBAL_STEP],
+      )
+
   def _build_for_export(self, features: Any, labels: Any, mode: str) -> Any:
     """Builds the graph of an export, in which there is no batch size.
 
