@@ -13,18 +13,17 @@ _OF_MODEL_FN = frozenset(("features", "labels", "mode", "params", "self", "confi
 
 
 def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
-  """Returns the names of the arguments that a caller can pass by name, without those that are bound.
+  """Returns the names of the arguments that the Estimator passed by name, without those that are bound.
 
   Args:
-    function: a function, a method, an object with `__call__`, a class, or a `functools.partial` of these; a
-      decorated one counts as the one that it wraps.
+    function: a function, a method, an object with `__call__`, a class, or a `functools.partial` of these. As in
+      the Estimator a wrapper counts for itself, not as what it wraps, and what follows a `*` is not passed.
   """
   if isinstance(function, functools.partial):
     names = names_of(function.func)[len(function.args) :]
     return tuple(name for name in names if name not in function.keywords)
-  parameters = inspect.signature(function).parameters.values()
-  named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-  return tuple(p.name for p in parameters if p.kind in named)
+  parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
+  return tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)
 
 
 def check_model_fn(model_fn: Any, params: Any) -> None:
