@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import tensorflow as tf
 
+from migrator.runtime.hosting import places
 from migrator.runtime.hosting.modes import ModeKeys
 
 
@@ -138,7 +139,7 @@ class Exports:
     if not found and self._warm_start_settings is not None:
       found = self._warm_start_settings.ckpt_to_initialize_from
       if tf.io.gfile.isdir(found):
-        found = tf.train.latest_checkpoint(found)
+        found = places.latest_checkpoint(found)
     if not found:
       raise ValueError(f"Couldn't find trained model at {self._model_dir}.")
     return found

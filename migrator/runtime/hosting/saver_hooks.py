@@ -43,7 +43,9 @@ class Listening(tf.compat.v1.train.SessionRunHook):
 
   def __init__(self, hook: Any, listeners: Iterable[Any], host: savers.Host):
     self._hook = hook
-    self._listeners = list(listeners)
+    # One that the hook has already is told by the hook.
+    known = vars(hook).get("_listeners", ())
+    self._listeners = [listener for listener in listeners if listener not in known]
     self._host = host
     self._saved: list[int] = []
 
