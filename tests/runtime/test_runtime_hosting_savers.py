@@ -165,3 +165,20 @@ def test_a_program_for_a_tpu_reads_its_step_before_it_moves_also_with_variables_
   )
   model.train(lambda params: hosted_programs.linear_input(), max_steps=3)
   assert seen == [0, 1, 2]
+
+
+def test_a_sliced_input_is_refused_by_evaluations_only(tmp_path):
+  def model_fn(features, mode, params):
+    step = v1.train.get_global_step()
+    return runtime.EstimatorSpec(mode, loss=tf.constant(1.0), train_op=step.assign_add(1))
+
+  def input_fn(params):
+    return tf.data.Dataset.from_tensors(1.0)
+
+  sliced = runtime.tpu.TPUConfig(eval_training_input_configuration=5)
+  config = runtime.tpu.RunConfig(model_dir=str(tmp_path), tpu_config=sliced)
+  model = runtime.TPUModelFn(model_fn, config=config, use_tpu=False)
+  model.train(input_fn, steps=1)
+  assert model.global_step == 1
+  with pytest.raises(ValueError, match="SLICED mode only works on use_tpu = True"):
+    model.evaluate(input_fn, steps=1)

@@ -158,7 +158,8 @@ class TPUModelFn(ModelFn):
       )
     self._check_mode(mode)
     sliced = InputPipelineConfig.SLICED
-    if self._config.tpu_config.eval_training_input_configuration == sliced:
+    configured = self._config.tpu_config.eval_training_input_configuration
+    if mode != ModeKeys.TRAIN and configured == sliced:
       raise ValueError(
         "Invalid TPUConfig `eval_training_input_configuration` value. SLICED mode only works on "
         "use_tpu = True."
