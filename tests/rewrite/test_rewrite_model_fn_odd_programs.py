@@ -235,6 +235,39 @@ HOSTED = {
     ),
     "it may choose regularization losses by their names (`r.name`)",
   ),
+  "features that are taken out, and read by the loss": (
+    program(first='weights = features.pop("w")', loss="loss = loss * tf.reduce_mean(weights)"),
+    "it needs `features.pop`, which changes them, behind its network",
+  ),
+  "a module of losses that is called as the parameter of a loss": (
+    program(
+      "from tensorflow.compat.v1 import losses\n",
+      changed=[("loss = tf.losses.", "loss = losses.")],
+      loss="loss = loss + losses.get_regularization_loss()",
+    ),
+    "`losses` is a name of the file, and would be its parameter",
+  ),
+  "a function that is called as a parameter of the network": (
+    program(
+      "def training(x):\n    return 2.0 * x\n",
+      middle="""
+      is_training = mode == tf.estimator.ModeKeys.TRAIN
+      hidden = tf.layers.dropout(training(hidden), training=is_training)
+      """,
+    ),
+    "`training` is a name of the file, and would be its parameter",
+  ),
+  "names of columns that are called as the parameter of the network": (
+    program(
+      'features = ["x"]\n',
+      first="inputs = tf.concat([columns[name] for name in features], 1)",
+      changed=[
+        ("def model_fn(features,", "def model_fn(columns,"),
+        ('dense(features["x"]', "dense(inputs"),
+      ],
+    ),
+    "`features` is a name of the file, and would be its parameter",
+  ),
   "gradients that are stopped": (
     program(middle="hidden = tf.stop_gradient(hidden)"),
     "its gradients are stopped",

@@ -9,7 +9,7 @@ from typing import Optional
 
 from migrator.analysis import local_calls
 from migrator.analysis.model_fns import calls
-from migrator.analysis.model_fns.flow import Flow, Value
+from migrator.analysis.model_fns.flow import CHANGING, Flow, Value
 from migrator.analysis.model_fns.modes import Leaf, Unreadable
 from migrator.analysis.model_fns.pieces import LOSSES, MODEL_LOSSES, VARIABLES, Split
 from migrator.analysis.module import Module
@@ -64,6 +64,10 @@ def _check_changes(split: Split) -> None:
       if is_part and isinstance(node.value, ast.Name) and node.value.id in given:  # type: ignore[attr-defined]
         shown = split.function.module.source(node)
         raise Unreadable(node, f"it reads `{shown}`, which it changes, behind its network")
+      changing = isinstance(node, ast.Attribute) and node.attr in CHANGING
+      if changing and isinstance(node.value, ast.Name) and node.value.id in given:  # type: ignore[attr-defined]
+        shown = split.function.module.source(node)
+        raise Unreadable(node, f"it needs `{shown}`, which changes them, behind its network")
 
 
 def _check_gradients(split: Split) -> None:

@@ -38,12 +38,23 @@ def plan_expressions(plan: Plan, function: Function) -> dict[ast.AST, str]:
     plan.expressions[node] = text
     replaced[node] = name
     kinds.add(kind)
+  _check_outer(plan.module, function, {*replaced.values(), "features"})
   kinds.discard("")
   if len(kinds) > 1:
     raise Unreadable(function.node, "it collects regularization losses in several ways")
   if "collection" in kinds and _makes_keras(plan.module):
     raise Unreadable(function.node, "the losses of Keras layers are in no collection")
   return replaced
+
+
+def _check_outer(module: Module, function: Function, parameters: set[str]) -> None:
+  """A parameter of a new function hides what the file has under its name."""
+  outer = [*function.scope.chain()][1:]
+  for node in ast.walk(function.node):
+    if isinstance(node, ast.Name) and node.id in parameters:
+      scope, _ = module.scope_of[node].lookup(node.id)
+      if scope in outer:
+        raise Unreadable(node, f"`{node.id}` is a name of the file, and would be its parameter")
 
 
 def _expressions(
