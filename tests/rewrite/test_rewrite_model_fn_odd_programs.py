@@ -268,6 +268,22 @@ HOSTED = {
     ),
     "`features` is a name of the file, and would be its parameter",
   ),
+  "gradients that are chosen by the operations of their variables": (
+    program(
+      training="""
+      pairs = []
+      for gradient, variable in tf.train.AdagradOptimizer(lr).compute_gradients(loss):
+          pairs.append((gradient * (2.0 if variable.op.name == "a" else 1.0), variable))
+      """,
+      changed=[
+        ("tf.train.AdagradOptimizer(lr).comp", "optimizer.comp"),
+        ("    optimizer = tf.train.AdagradOptimizer(lr)\n", ""),
+        ("    pairs = []", "    optimizer = tf.train.AdagradOptimizer(lr)\n    pairs = []"),
+        ("optimizer.minimize(loss,", "optimizer.apply_gradients(pairs,"),
+      ],
+    ),
+    "its clipping of gradients asks for `.op`, which only a graph has",
+  ),
   "gradients that are stopped": (
     program(middle="hidden = tf.stop_gradient(hidden)"),
     "its gradients are stopped",
@@ -412,3 +428,18 @@ def test_a_file_that_is_hosted_imports_nothing_that_it_does_not_read():
   text = run(source).text
   assert "import tensorflow as" not in text
   assert "from migrator import runtime" in text
+
+
+def test_a_list_of_gradients_is_no_list_of_hooks():
+  source = program(
+    training="optimizer = tf.train.AdagradOptimizer(lr)\npairs = []\n"
+    "for gradient, variable in optimizer.compute_gradients(loss):\n"
+    "    pairs.append((2.0 * gradient, variable))",
+    changed=[
+      ("    optimizer = tf.train.AdagradOptimizer(lr)\n    with", "    with"),
+      ("optimizer.minimize(loss,", "optimizer.apply_gradients(pairs,"),
+    ],
+  )
+  result = run(source)
+  assert "    pairs = []\n    for" in result.text
+  assert "EM246" not in [finding.code for finding in result.findings]

@@ -123,4 +123,7 @@ def is_hook(module: Module, node: ast.stmt) -> bool:
   """Whether a statement only makes hooks that log or write summaries."""
   made = node.value if isinstance(node, (ast.Assign, ast.Expr)) else None
   nodes = made.elts if isinstance(made, (ast.List, ast.Tuple)) else [made]
-  return all(isinstance(n, ast.Call) and calls.path(module, n) in _LOGGING_HOOKS for n in nodes)
+  made_here = [
+    n for n in nodes if isinstance(n, ast.Call) and calls.path(module, n) in _LOGGING_HOOKS
+  ]
+  return bool(nodes) and len(made_here) == len(nodes)

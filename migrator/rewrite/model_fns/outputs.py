@@ -126,15 +126,17 @@ def _check_early(split: Split) -> None:
 
 def _check_variables(split: Split) -> None:
   """Variables that are trained have names and values, but no operations of a graph."""
-  if VARIABLES not in split.loss.parameters:
-    return
-  codes: list[ast.AST] = [leaf.node for leaf in split.loss.leaves]
-  codes += [split.loss.result.node] if split.loss.result is not None else []
-  helpers = [helper for code in codes for helper in calls.helpers(split.function.module, code)]
-  for code in (*codes, *helpers):
-    for node in ast.walk(code):
-      if isinstance(node, ast.Attribute) and node.attr in _GRAPH_ONLY:
-        raise Unreadable(node, f"its loss asks for `.{node.attr}`, which only a graph has")
+  pieces = {"loss": split.loss} if VARIABLES in split.loss.parameters else {}
+  if split.gradients is not None:
+    pieces["clipping of gradients"] = split.gradients
+  for name, piece in pieces.items():
+    codes: list[ast.AST] = [leaf.node for leaf in piece.leaves]
+    codes += [piece.result.node] if piece.result is not None else []
+    helpers = [helper for code in codes for helper in calls.helpers(split.function.module, code)]
+    for code in (*codes, *helpers):
+      for node in ast.walk(code):
+        if isinstance(node, ast.Attribute) and node.attr in _GRAPH_ONLY:
+          raise Unreadable(node, f"its {name} asks for `.{node.attr}`, which only a graph has")
 
 
 def _check_losses(split: Split) -> None:
