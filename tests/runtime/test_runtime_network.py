@@ -256,6 +256,30 @@ def test_variables_in_parts_and_of_the_data_are_refused():
     runtime.Network(of_the_data, spec(None, 4))
 
 
+def test_each_evaluation_and_prediction_reads_what_the_module_has_by_then():
+  scale = {"by": 1.0}
+
+  def forward(features):
+    keys = tf.lookup.KeyValueTensorInitializer([1, 2], [10.0, 20.0])
+    table = tf.lookup.StaticHashTable(keys, 0.0)
+    return table.lookup(features) * v1.get_variable("w", initializer=1.0) * scale["by"]
+
+  def loss_fn(net):
+    return tf.reduce_mean(net) + scale["by"]
+
+  dataset = tf.data.Dataset.from_tensors([1, 2])
+  network = runtime.Network(forward, dataset)
+  tables = list(network.tables)
+  assert runtime.evaluate(network, loss_fn, dataset, global_step=0)["loss"] == 16
+  before = runtime.predict(network, dataset)
+  assert next(before) == 10
+  scale["by"] = 3.0
+  assert runtime.evaluate(network, loss_fn, dataset, global_step=0)["loss"] == 48
+  assert list(runtime.predict(network, dataset)) == [30, 60]
+  assert list(before) == [20]  # It began before.
+  assert network.tables == tables
+
+
 def test_a_function_with_another_parameter_is_refused():
   with pytest.raises(ValueError, match="mode"):
     runtime.Network(lambda features, mode: features)

@@ -72,7 +72,8 @@ def evaluate(
     return tf.reduce_mean(loss), outputs
 
   measure = tf.function(measured, input_signature=[dataset.element_spec])
-  outputs = measure.get_concrete_function().structured_outputs[1]  # Builds the network.
+  with network.traced_anew() as held:
+    outputs = measure.get_concrete_function().structured_outputs[1]  # Builds the network.
   outputs = plain.joined(outputs, values_of_outputs)
   specs = (*pair(dataset.element_spec), outputs)
   streaming = _StreamingMetrics(functions, specs, network.params) if functions else None
@@ -93,6 +94,7 @@ def evaluate(
   if streaming is not None:
     values.update(streaming.results())
     streaming.close()
+  held.clear()
   return loops.reported(values, global_step, model_dir, name, checkpoint_path)
 
 
@@ -133,6 +135,8 @@ def predict(
     return call(loss_fn, outputs, features=features, params=network.params, training=False)
 
   run = tf.function(predicted, input_signature=[dataset.element_spec])
+  with network.traced_anew() as held:
+    run.get_concrete_function()
 
   def one_batch(element):
     predictions = run(element)
@@ -151,6 +155,7 @@ def predict(
     else:
       for i in range(_batch_length(predictions)):
         yield {key: value[i] for key, value in predictions.items()}
+  held.clear()
 
 
 class _StreamingMetrics:

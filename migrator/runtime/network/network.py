@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import re
 import weakref
+from collections.abc import Iterator
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -77,7 +79,7 @@ class Network:
     self._when_built: list[Callable[[], Any]] = []
     self.tables: list[Any] = []
     self._plain: Any = weakref.WeakKeyDictionary()  # graph of a trace -> its Python values
-    self._function = tf.function(self._run, autograph=False, reduce_retracing=True)
+    self._function = self._traced()
     if element_spec is not None:
       self.build(element_spec)
 
@@ -118,6 +120,28 @@ class Network:
     given = tf.nest.map_structure(_unnamed, given)
     self._function.get_concrete_function(given, True)
     self._finish()
+
+  @contextlib.contextmanager
+  def traced_anew(self) -> Iterator[list]:
+    """Lets an evaluation or a prediction run the Python of `forward` again, as an Estimator did for each.
+
+    What it reads besides its arguments, as a variable of the module, may have another value by then.
+
+    Yields:
+      What has to live as long as what was traced within.
+    """
+    kept, before = self._function, len(self.tables)
+    self._function = self._traced()
+    held = [self._function]
+    try:
+      yield held
+    finally:
+      held += self.tables[before:]
+      del self.tables[before:]
+      self._function = kept
+
+  def _traced(self) -> Any:
+    return tf.function(self._run, autograph=False, reduce_retracing=True)
 
   def when_built(self, callback: Callable[[], Any]) -> None:
     """Calls a function as soon as the variables are there: now, or after they have been made."""
