@@ -94,7 +94,10 @@ def classifier(api):
     if mode == api.ModeKeys.EVAL:
       return api.EstimatorSpec(mode, predictions, loss, eval_metric_ops=metrics)
     step = v1.train.get_global_step()
-    train = v1.train.AdagradOptimizer(0.1).minimize(loss, step)
+    # Hooks that fetch it would else get it before or after it is counted.
+    read = [v1.get_default_graph().as_graph_element(step)]
+    with tf.control_dependencies(read + v1.get_collection("global_step_read_op_cache")):
+      train = v1.train.AdagradOptimizer(0.1).minimize(loss, step)
     return api.EstimatorSpec(mode, predictions, loss, train, metrics)
 
   return model_fn
